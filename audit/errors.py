@@ -87,7 +87,6 @@ EXTRAS = {
         "files": "openpyxl pyarrow",
         "google": "google",
         "http": "aiolimiter httpx jmespath tenacity",
-        "pdf": "weasyprint",
         "postgres": "psycopg",
         "transformers": "transformers",
         "translation": "sacremoses sentencepiece",

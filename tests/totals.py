@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from audit.reports.build import basis_of_totals, build_report
+from audit.reports.basis import basis_of_totals
+from audit.reports.build import build_report
 
 
 def report_of_totals(cells, signature, *, target="population", confidence=0.95, delta=0.0, **options):

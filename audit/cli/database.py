@@ -121,7 +121,7 @@ def backup(
     and checks the file. To go back to it, put it in the place of the other one. PostgreSQL is copied to such a file
     too; `pg_dump` makes backups to go back to.
     """
-    from audit.store.backup import backup
+    from audit.store.copying import backup
 
     copy = backup(open_database(db), Path(out))
     return Reply({"file": str(copy.file), "bytes": copy.bytes, "sha256": copy.sha256, **_rows(copy.rows)})

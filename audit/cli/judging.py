@@ -478,6 +478,6 @@ def validity_report(
     intervals, what violations are worth, and how far raters agree (docs/reference/validity.md).
     """
     from audit.reports.tables import printed
-    from audit.reports.validity_study import validity_report, validity_sections
+    from audit.reports.validity import validity_report, validity_sections
 
     return Reply(validity_report(open_database(db), study, by), printed(validity_sections))

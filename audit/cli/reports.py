@@ -47,7 +47,7 @@ OfRelations = Annotated[Sequence[str], Told("only these, named as in the report 
     START,
     "observed and genuine rates, and the ranking before and after",
     "audit report",
-    "audit report --db mine.db --answers people --html report.html --pdf report.pdf",
+    "audit report --db mine.db --answers people --html report.html",
     "audit report --slice gold --slice length --slice negation --html report.html",
     "audit report --target corpus --delta 0.02 --weights weights.csv",
     "audit report --proxy disagreement,low_confidence --json",
@@ -56,7 +56,6 @@ def report(
     db: Database = DATABASE,
     options: ReportOptions = ReportOptions(),
     html: Html = None,
-    pdf: Annotated[Written | None, Told("write the same as a PDF, all of it open", "FILE")] = None,
     language: Annotated[Literal["en", "zh"], Told("of the files")] = "en",
     full: Full = False,
 ) -> Reply:
@@ -69,27 +68,20 @@ def report(
     from audit.reports.study import study_report
 
     if options.examples is None:
-        options = replace(options, examples=EXAMPLES if html or pdf else 0)
-    return reported(study_report(open_database(db), **vars(options)), html, pdf, language, full)
+        options = replace(options, examples=EXAMPLES if html else 0)
+    return reported(study_report(open_database(db), **vars(options)), html, language, full)
 
 
-def reported(
-    report: Any, html: str | None = None, pdf: str | None = None, language: str = "en", full: bool = False
-) -> Reply:
-    """Return the report, or write it as HTML or PDF where a file was named; then the terminal does not show it, too."""
+def reported(report: Any, html: str | None = None, language: str = "en", full: bool = False) -> Reply:
+    """Return the report, or write it as HTML where a file was named; then the terminal does not show it, too."""
     from audit.new_files import write_file
     from audit.reports.html import to_html
     from audit.reports.sections import to_terminal
 
     if html:
         write_file(html, to_html(report, language))
-    if pdf:
-        from audit.reports.pdf import to_pdf
-
-        write_file(pdf, to_pdf(report, language))
-    for file in filter(None, (html, pdf)):
-        say(f"report: {file}")
-    return Reply(report, [] if html or pdf else [to_terminal(report, full)])
+        say(f"report: {html}")
+    return Reply(report, [] if html else [to_terminal(report, full)])
 
 
 @command(
@@ -233,8 +225,7 @@ def _parts(rated: Any, column: str | None) -> Any:
 def _stored(engine: Any, about: str, column: str | None, task: str | None) -> tuple[Any, Any]:
     """Return the ratings of a database, and the parts that they are told by."""
     from audit.false_satisfaction.questions import attributed_groups
-    from audit.reports.opinions import attributed_outputs, opinions
-    from audit.reports.ratings import attributed, stored_ratings
+    from audit.reports.ratings import attributed, attributed_outputs, opinions, stored_ratings
 
     if about == "false":
         rated = opinions(engine, task)

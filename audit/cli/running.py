@@ -231,7 +231,7 @@ def of_gold(corpus: Any) -> list[str]:
 
 def _next(engine: Any, db: str) -> tuple[str, ...]:
     """What comes after a run: gold where there is some, else questions for people."""
-    from audit.store.queries import has_gold
+    from audit.store.outcomes import has_gold
 
     return ("gold" if has_gold(engine) else "sample", "--db", db)
 

@@ -110,7 +110,6 @@ def _is_registered(name: str) -> bool:
 
 
 def _as_asked(corpus: Corpus, task: str | None, unit: Unit | None, language: str | None) -> Corpus:
-    """Return the corpus, if it is what was asked for; else raise AuditError."""
     asked = {"task": None if matches(corpus.task, task) else task, "unit": unit, "language": language}
     for what, wanted in asked.items():
         if wanted is not None and wanted != (found := getattr(corpus, what)):

@@ -19,11 +19,9 @@ Unit = Literal["sentence", "document"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a corpus, a source in the making.
-
-    `key` names the row within its corpus for ever (texts may repeat, keys may not); `cluster` names the document it
-    was cut from; `gold` is a label of the task or None; `attributes` keeps what else the corpus knows.
-    """
+    """One row of a corpus, a source in the making. `key` names the row within its corpus for ever (texts may repeat,
+    keys may not); `cluster` names the document it was cut from; `gold` is a label of the task or None; `attributes`
+    keeps what else the corpus knows."""
 
     key: str
     input: Input
@@ -33,10 +31,8 @@ class Row:
 
 
 class Corpus(Protocol):
-    """A named list of rows, read only when asked for.
-
-    One whose texts are all about one thing may say so: `about = "film"` has people asked about the film.
-    """
+    """A named list of rows, read only when asked for. One whose texts are all about one thing may say so: `about =
+    "film"` has people asked about the film."""
 
     name: str
     task: str
@@ -69,7 +65,6 @@ corpus's own); any other without arguments."""
 
 
 def languages_of(corpus: Corpus) -> tuple[str, ...]:
-    """The languages of its texts, the most frequent first."""
     return tuple(getattr(corpus, "languages", (corpus.language,)))
 
 
@@ -114,11 +109,9 @@ def counted(
     count: Callable[[], int],
     measured: Mapping[tuple[str, str], int] = MappingProxyType({}),
 ) -> int:
-    """A number that depends on nothing but what `fingerprint` names, counted once per machine.
-
-    `measured` has numbers by name and fingerprint that need no counting. A cache that cannot be read or written is no
-    mistake of the user's: then it is counted again.
-    """
+    """A number that depends on nothing but what `fingerprint` names, counted once per machine. `measured` has numbers
+    by name and fingerprint that need no counting. A cache that cannot be read or written is no mistake of the user's:
+    then it is counted again."""
     if value := measured.get((name, fingerprint)):
         return value
     file = folder() / f"size-{name}-{fingerprint}.txt"

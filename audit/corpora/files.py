@@ -40,17 +40,14 @@ from audit.text.languages import is_code
 if TYPE_CHECKING:
     import pandas as pd
 
-LONGEST = 1_000_000
-"""Bytes of UTF-8 that one text may have: a longer one is a broken quotation mark, not a review."""
+LONGEST = 1_000_000  # Bytes of UTF-8 that one text may have: a longer one is a broken quotation mark, not a review
 _LOOKED_AT = 200
 _KNOWN = ("id", "gold", "language", "document")
 _TARGET = "target_language"
 _MOST_LABELS = 100
 """Labels of a scheme that is made from the gold labels of a file: where there are more, they are no labels."""
-CLUSTER = "cluster"
-"""Another word for the column `document`."""
-Faults = list[tuple[int, str]]
-"""Lines and what is wrong with each."""
+CLUSTER = "cluster"  # Another word for the column `document`
+Faults = list[tuple[int, str]]  # Lines and what is wrong with each
 
 
 @dataclass(frozen=True)
@@ -86,11 +83,9 @@ class Reading:
         return by_word.get(gold.casefold(), gold)
 
     def names(self, path: Path, written: Sequence[str], task: str) -> dict[str, str]:
-        """Return our names of a file's columns, by the file's; the user's own columns keep theirs.
-
-        Ours may be written in any case; the texts of a pair may have the names that their task has for them. Raises
-        BadFile for a column that is missing, with the one that may be meant, or that is there twice.
-        """
+        """Return our names of a file's columns, by the file's; the user's own columns keep theirs. Ours may be written
+        in any case; the texts of a pair may have the names that their task has for them. Raises BadFile for a column
+        that is missing, with the one that may be meant, or that is there twice."""
         texts, folded = text_columns(get_task(task).texts), {name.casefold() for name in written}
         own = dict(zip(text_names(get_task(task)), texts, strict=False))
         columns = {own.get(ours, "document" if ours == CLUSTER else ours): it for ours, it in self.columns.items()}
@@ -104,8 +99,7 @@ class Reading:
         return ours
 
 
-AS_IT_IS = Reading()
-"""Of a file with our names and labels."""
+AS_IT_IS = Reading()  # Of a file with our names and labels
 
 
 def is_file_name(name: str) -> bool:
@@ -225,20 +219,16 @@ class FileCorpus:
                     raise BadFile(joined("list.also", [lacking, *hint]), parameter="columns" if hint else "")
             piece = piece.rename(columns=names)
             piece = piece.loc[:, ~piece.columns.duplicated()]
-            taken = (*_KNOWN, *self._texts)
-            own = [name for name in piece.columns if name not in taken]
+            own = [name for name in piece.columns if name not in (*_KNOWN, *self._texts)]
             self.attributes = tuple(dict.fromkeys([*self.attributes, *own]))
-            known = {name: piece[name] if name in piece else repeat(None) for name in (*taken, _TARGET)}
-            texts = zip(*(known[name] for name in self._texts), strict=False)
-            attributes = zip(*(piece[name] for name in own), strict=True) if own else repeat(())
-            fixed = zip(*(known[name] for name in (*_KNOWN, _TARGET)), strict=False)
-            for line, of_row, (id, *fields), values in zip(piece.index, texts, fixed, attributes, strict=False):
+            for line, row in zip(piece.index, piece.to_dict("records"), strict=True):
                 number += 1
-                gold, language, document, target = ("" if value is None else as_text(value) for value in fields)
-                key = str(number) if "id" not in names.values() else "" if id is None else as_text(id)
-                kept = {name: _value(value) for name, value in zip(own, values, strict=True) if value is not None}
-                target = target if self.task == "translation" else ""
-                yield _Record(line, key, of_row, language or self._default, target, gold, document, kept)
+                known = {name: "" if row.get(name) is None else as_text(row[name]) for name in (*_KNOWN, _TARGET)}
+                key = known["id"] if "id" in names.values() else str(number)
+                target = known[_TARGET] if self.task == "translation" else ""
+                kept = {name: _value(row[name]) for name in own if row[name] is not None}
+                texts, language = tuple(row.get(name) for name in self._texts), known["language"] or self._default
+                yield _Record(line, key, texts, language, target, known["gold"], known["document"], kept)
 
     def _read_gold(self, golds: Mapping[str, list[int]], bad: Faults) -> set[str]:
         """Read the label that each gold of the file stands for; return those that stand for none, whose rows are bad.
@@ -323,7 +313,6 @@ def unit_of(rows: Sequence[Row]) -> Unit:
 
 
 def _fault(record: _Record, names: Sequence[str]) -> str | None:
-    """Return what is wrong with a row but for its gold; None where nothing is."""
     for name, text in zip(names, record.texts, strict=True):
         if text is None:
             return message("corpus_file.no_text", column=name)
@@ -405,8 +394,7 @@ _NUMBERED: tuple[Mapping[float, str], ...] = (
     {0: "negative", 1: "positive"},
     {-1: "negative", 0: "neutral", 1: "positive"},
     {1: "negative", 2: "negative", 3: "neutral", 4: "positive", 5: "positive"},
-)
-"""What numbers stand for where a file has both ends of a scale, and no others."""
+)  # What numbers stand for where a file has both ends of a scale, and no others
 
 
 def guess_of(name: str, content: bytes, task: str) -> "tuple[pd.DataFrame, Reading]":

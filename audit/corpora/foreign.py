@@ -19,39 +19,40 @@ _SCRIPTS = {
     "Korean": "\uac00-\ud7af",
     "Japanese": "\u3040-\u30ff",
     "Chinese": "\u4e00-\u9fff",
+}  # Language -> the letters that are its alone, or of few others; Japanese before Chinese, whose signs it has, too
+_OF_LATIN = {
+    "": "en",
+    "Spanish": "es",
+    "French": "fr",
+    "German": "de",
+    "Italian": "it",
+    "Portuguese": "pt",
+    "Dutch": "nl",
 }
-"""Language -> the letters that are its alone, or of few others; Japanese before Chinese, whose signs it has, too."""
-_OF_LATIN = {"Spanish": "es", "French": "fr", "German": "de", "Italian": "it", "Portuguese": "pt", "Dutch": "nl"}
-_SHARE = 0.1
-"""Share of texts in other languages above which a file is refused: a few among many are told, and run."""
-_LEAST = 4
-"""Usual words of a language from which on a text is in it."""
+_SHARE = 0.1  # Share of texts in other languages above which a file is refused: a few among many are told, and run
+_LEAST = 4  # Usual words of a language from which on a text is in it
 
 
 @cache
 def _usual_words() -> Mapping[str, frozenset[str]]:
-    """Return the usual words of English and of other languages, of spaCy; none where it is not installed."""
+    """Return the usual words of English ("") and of other languages, of spaCy; none where it is not installed."""
     try:
-        lists = {name: import_module(f"spacy.lang.{code}.stop_words") for name, code in _OF_LATIN.items()}
-        return {"": frozenset(import_module("spacy.lang.en.stop_words").STOP_WORDS)} | {
-            name: frozenset(module.STOP_WORDS) for name, module in lists.items()
-        }
+        codes = {"": "en"} | _OF_LATIN
+        lists = {name: import_module(f"spacy.lang.{code}.stop_words") for name, code in codes.items()}
     except ImportError:
         return {}
+    return {name: frozenset(module.STOP_WORDS) for name, module in lists.items()}
 
 
-def other_language(text: str, expected: str = "en") -> str:
-    """Return which language a text is in that cannot be the expected one, English or Chinese; empty where it may be.
+def other_language(text: str) -> str:
+    """Return which language a text is in that cannot be English; empty where it may be.
 
     >>> other_language("La comida estaba fría y el camarero no era muy amable."), other_language("It was dolce vita.")
     ('Spanish', '')
     """
     letters = re.findall(r"[^\W\d_]", text)
     for language, script in _SCRIPTS.items():
-        number = len(re.findall(f"[{script}]", text))
-        if expected == "zh" and language == "Chinese":
-            return "" if number or len(letters) < 4 * _LEAST else "English"
-        if 2 * number > max(len(letters), _LEAST):
+        if 2 * len(re.findall(f"[{script}]", text)) > max(len(letters), _LEAST):
             return language
     words = re.findall(r"[^\W\d_]+", text.lower())
     counts = {language: sum(word in usual for word in words) for language, usual in _usual_words().items()}
@@ -59,15 +60,9 @@ def other_language(text: str, expected: str = "en") -> str:
     return best if best and counts[best] >= max(_LEAST, 3 * counts[""], len(words) / 5) else ""
 
 
-def other_languages(texts: Sequence[str], expected: str = "en") -> Counter[str]:
-    """Return in how many texts each language is found that is not the expected one."""
-    found = (other_language(text, expected) for text in texts) if expected in ("en", "zh") else ()
-    return Counter(filter(None, found))
-
-
 def refuse_other_languages(file: object, texts: Sequence[str]) -> None:
     """Raise BadFile where more than a tenth of the texts of a file that says no language cannot be in English."""
-    counts = other_languages(texts)
+    counts = Counter(filter(None, map(other_language, texts)))
     if counts.total() > _SHARE * len(texts):
         named = with_commas([language for language, _ in counts.most_common()])
         values = {"file": file, "number": counts.total(), "texts": len(texts), "language": named}

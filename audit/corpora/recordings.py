@@ -42,8 +42,7 @@ KINDS: Mapping[str, str] = {
     "contradictory": "with another translation of the same text (the first one counts)",
     "entities": "with HTML entities (unescaped)",
     "no_middle": "of chains whose first translation nobody recorded (left out)",
-}
-"""Problem of a row -> its description, with what is done about it."""
+}  # Problem of a row -> its description, with what is done about it
 
 
 class Ask(NamedTuple):
@@ -81,12 +80,10 @@ class Recording:
     outputs: dict[str, dict[Ask, str]] = field(default_factory=dict)
     originals: dict[Ask, str] = field(default_factory=dict)
     """Texts as they are recorded, in the order in which they are first met."""
-    problems: Counter[str] = field(default_factory=Counter)
-    """Rows by what is wrong with them (`KINDS`)."""
+    problems: Counter[str] = field(default_factory=Counter)  # Rows by what is wrong with them (`KINDS`)
 
     @property
     def systems(self) -> list[str]:
-        """The names of the engines, sorted."""
         return sorted(self.outputs)
 
     @cached_property
@@ -123,11 +120,9 @@ class Recording:
 
 
 def read_recording(path: str | Path) -> Recording:
-    """Read the recorded translations of a CSV, or of all CSVs of a folder in the order of their names.
-
-    Files are read once per process, and again when they change. Raises BadFile for a file without the columns, in
-    another encoding or absent, and where nothing in it can be used; rows that are wrong are left out and counted.
-    """
+    """Read the recorded translations of a CSV, or of all CSVs of a folder in the order of their names. Files are read
+    once per process, and again when they change. Raises BadFile for a file without the columns, in another encoding or
+    absent, and where nothing in it can be used; rows that are wrong are left out and counted."""
     place = Path(path)
     if not place.is_dir():
         refuse_no_file(place)
@@ -168,8 +163,6 @@ def _read(path: str, stamps: tuple[tuple[str, int, int], ...]) -> Recording:
 def _usable(
     problems: Counter[str], table: "pd.DataFrame", needed: Sequence[str], languages: list[str], texts: list[str]
 ) -> "pd.DataFrame":
-    """Return the rows that can be used, with codes of languages and without entities; count the others."""
-
     def without(kind: str, rows: "pd.DataFrame", wrong: "pd.Series[bool]") -> "pd.DataFrame":
         problems[kind] += int(wrong.sum())
         return rows[~wrong]
@@ -272,7 +265,6 @@ class RecordedTexts:
 
 
 def _row(ask: Ask, text: str) -> Row:
-    """Return a source, keyed by content: the same text has the same key in every file."""
     cluster = digest(ask.source_language, ask.key).hex()[:16]
     subject = Input.of(text, language=ask.source_language, target=ask.target_language)
     attributes = {"target_language": ask.target_language}
@@ -297,7 +289,6 @@ def split_targets(name: str) -> tuple[str, tuple[str, ...]]:
 
 
 def check_codes(codes: Sequence[str]) -> None:
-    """Raise AuditError for what is no code of a language."""
     for code in codes:
         if not is_code(code):
             raise AuditError(f"language {code[:40]!r} is no code such as es, zh or pt-BR")
@@ -320,10 +311,8 @@ def check_targets(file: str, rows: Iterable[Row]) -> None:
 
 
 class Toward:
-    """The texts of a corpus of single texts, each to be translated into every target language but its own.
-
-    Raises AuditError for a corpus of pairs, for no or wrong targets, and where each is the corpus's own language.
-    """
+    """The texts of a corpus of single texts, each to be translated into every target language but its own. Raises
+    AuditError for a corpus of pairs, for no or wrong targets, and where each is the corpus's own language."""
 
     task = "translation"
     has_gold = False

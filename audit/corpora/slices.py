@@ -24,21 +24,16 @@ SliceFunction = Callable[[Row], Value]
 F = TypeVar("F", bound=Callable[..., Any])
 
 GOLD, COLUMN = "gold", "column"
-DOCUMENT = ("document", "cluster")
-"""What the column of documents is called, whatever the corpus calls it."""
+DOCUMENT = ("document", "cluster")  # What the column of documents is called, whatever the corpus calls it
 YES, NO = message("slices.yes"), message("slices.no")
-PARTS = 4
-"""Classes that numbers are cut into, unless the function says otherwise."""
+PARTS = 4  # Classes that numbers are cut into, unless the function says otherwise
 
 
 @dataclass(frozen=True)
 class Slicing:
-    """A way to divide sources: a slice function with its name.
-
-    `parts` is how many classes numbers are cut into. Of a function of the `whole` corpus all rows are the argument, and
-    the result has a value for each. `names` are slices that are told of where they are empty. `column` is the column of
-    the corpus that it reads.
-    """
+    """A way to divide sources: a slice function with its name. `parts` is how many classes numbers are cut into. Of a
+    function of the `whole` corpus all rows are the argument, and the result has a value for each. `names` are slices
+    that are told of where they are empty. `column` is the column of the corpus that it reads."""
 
     name: str
     function: Callable[..., Any]
@@ -49,7 +44,6 @@ class Slicing:
 
     @property
     def reads_texts(self) -> bool:
-        """Whether the texts of rows matter to it."""
         return self.column is None and self.function is not gold
 
 
@@ -175,7 +169,6 @@ def cut(values: Sequence[float | None], parts: int) -> tuple[list[str | None], l
 
 
 def gold(row: Row) -> Value:
-    """The gold label of the source."""
     return row.gold
 
 
@@ -224,12 +217,10 @@ def _says(row: Row, name: str) -> bool | None:
 
 
 def negation(row: Row) -> Value:
-    """Whether a text denies something, by phrases of its language."""
     return _says(row, "negation")
 
 
 def question(row: Row) -> Value:
-    """Whether a text asks something, by phrases of its language."""
     return _says(row, "question")
 
 
@@ -267,7 +258,5 @@ SLICES: dict[str, Callable[..., Any]] = {
     "question": question,
     "gender": gender,
     "phrase": phrase,
-}
-"""Slice functions by name; of those with an argument, makers of one. A plug-in adds its own."""
-ARGUMENTS = {COLUMN: "NAME", "phrase": "PATTERN"}
-"""What stands behind the colon of those that have an argument."""
+}  # Slice functions by name; of those with an argument, makers of one. A plug-in adds its own
+ARGUMENTS = {COLUMN: "NAME", "phrase": "PATTERN"}  # What stands behind the colon of those that have an argument

@@ -14,7 +14,7 @@ from audit.errors import AuditError, first_line
 from audit.false_satisfaction.questions import queue_difference
 from audit.judging.answers import settled_answers, wrongly_filled
 from audit.store import open_store, pieces, tables
-from audit.store.backup import page_faults
+from audit.store.copying import page_faults
 from audit.store.core import answer, question
 from audit.store.engine import file_of
 

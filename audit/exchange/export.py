@@ -27,8 +27,7 @@ from audit.reports.agreement import agreement_report
 from audit.reports.ratings import stored_ratings
 from audit.reports.study import study_report
 from audit.store import tables
-from audit.store.backup import backup
-from audit.store.copying import in_utc, private_copy
+from audit.store.copying import backup, in_utc, private_copy
 from audit.store.core import (
     adjudication,
     annotator,

@@ -10,7 +10,8 @@ import pandas as pd
 import audit
 from audit.errors import BadFile
 from audit.files import read_table, refuse_bad_rows, sha_of
-from audit.reports.build import METHOD, Report, basis_of_totals, build_report
+from audit.reports.basis import basis_of_totals
+from audit.reports.build import METHOD, Report, build_report
 from audit.reports.document import Signature
 from audit.reports.preference import Weights
 from audit.reports.study import settings_of

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypedDict, cast
 
@@ -116,10 +116,9 @@ def count(
     database: Engine | Connection,
     whose: Whose = "both",
     study: int | None = None,
-    answers: Mapping[Subject, KnownAnswer] | None = None,
     proxies: Sequence[str] = (),
 ) -> Counted:
-    """Count every cell of a study, or of all, by the answers of `whose`, or by `answers` in their place.
+    """Count every cell of a study, or of all, by the answers of `whose`.
 
     `proxies` are names of `audit.false_satisfaction.proxies`, which are read, too.
 
@@ -132,12 +131,12 @@ def count(
         populations, standings, alone = {}, {}, set()
         for id in ids:
             populations[id] = population = read_population(connection, id, checks.of(id))
-            standings[id] = standing = read_standing(connection, population, whose, answers)
+            standings[id] = standing = read_standing(connection, population, whose)
             if standing.labelled.any() and not standing.labelled.all() and not standing.complete:
                 # Only gold has answered, for a part of the sources: what is said is about these.
                 alone.add(id)
                 populations[id] = population = population.among(standing.labelled)
-                standings[id] = read_standing(connection, population, whose, answers)
+                standings[id] = read_standing(connection, population, whose)
                 checks = checks.from_sources(population.source[standing.labelled], id)
         cells = _observed(connection, ids, checks)
         if cells.empty:
@@ -152,7 +151,7 @@ def count(
             for relation, values in read.values.items() if read else ():
                 compared = populations[id].relations[relation]
                 compared.proxy = np.where(compared.satisfied == 1, 1 - values, 0.0)
-        audited = _audited(connection, ids, answers or known_answers(connection, whose))
+        audited = _audited(connection, ids, known_answers(connection, whose))
         open_questions = count_open(connection, asked_by(connection, ids))
         samples = _samples(connection, standings)
     groups = _groups(cells, populations, standings)
@@ -164,6 +163,17 @@ def count(
         cells[[*CELL, *COLUMNS]], studies, samples, checks, populations, standings, judged, every, group, system,
         open_questions.texts, audited, open_questions.audits, frozenset(alone),
         {key: reason for one in numbers.values() if one for key, reason in one.left_out.items()},
+    )  # fmt: skip
+
+
+def recount(connection: Connection, counted: Counted, whose: Whose, answers: Mapping[Subject, KnownAnswer]) -> Counted:
+    """Count once more, by `answers` in the place of those of `whose`."""
+    standings = {id: read_standing(connection, of, whose, answers) for id, of in counted.populations.items()}
+    groups = _groups(counted.cells, counted.populations, standings)
+    judged, every, group, system = groups
+    cells = counted.cells.assign(**_counts(counted.cells, groups, counted.populations, standings))
+    return replace(
+        counted, cells=cells, standings=standings, judged=judged, checked=every, group=group, system=system
     )  # fmt: skip
 
 
@@ -185,33 +195,33 @@ def _groups(
     all_groups: list[list[np.ndarray]] = [[*[none] * 5, no_proxy]]
     sources = clusters = 0
     for study, population in populations.items():
-        of_cluster = population.cluster + clusters
+        of_cluster = (population.cluster + clusters).astype(np.int32)
         for relation, groups in population.relations.items():
             state, q = standings[study].state[relation], standings[study].q[relation]
             applies = np.flatnonzero((groups.satisfied >= 0).any(0))
-            stratum = np.where(groups.telling(applies.tolist()), TELLING, ALIKE)
+            stratum = np.where(groups.telling(applies.tolist()), TELLING, ALIKE).astype(np.int8)
             stratum[standings[study].labelled[groups.source]] = GOLD
             for column, system in enumerate(population.systems):
                 at = np.flatnonzero(groups.satisfied[:, column] >= 0)
                 if not len(at):
                     continue
                 cell = place[study, relation, system]
-                source = groups.source[at]
+                source = groups.source[at].astype(np.int32)
                 # What proxies take false for; comparisons have what they take genuine for.
                 proxy = 1 - groups.proxy[:, :, column].T
                 all_groups.append(
                     [
-                        np.full(len(at), cell), stratum[at], groups.satisfied[at, column], source + sources,
+                        np.full(len(at), cell, np.int32), stratum[at], groups.satisfied[at, column], source + sources,
                         of_cluster[source], proxy[at],
                     ]
                 )  # fmt: skip
                 at = at[state[at, column] != NOT_ASKED]
-                source, of_cell = groups.source[at], state[at, column]
+                source, of_cell = groups.source[at].astype(np.int32), state[at, column]
                 judged.append(
                     [
-                        np.full(len(at), cell), stratum[at], (of_cell == State.FALSE).astype(np.int8),
+                        np.full(len(at), cell, np.int32), stratum[at], (of_cell == State.FALSE).astype(np.int8),
                         (of_cell == OPEN).astype(np.int8), q[at, column], source + sources, of_cluster[source],
-                        proxy[at], population.group[relation][at, column], np.full(len(at), system),
+                        proxy[at], population.group[relation][at, column], np.full(len(at), system, np.int32),
                     ]
                 )  # fmt: skip
         sources += len(population.source)

@@ -3,19 +3,19 @@
 Everything that does not hang on answers, read once. What answers make of it is in `audit.false_satisfaction.states`.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, case, func, select, true
+from sqlalchemy import Connection, case, select
 
 from audit.keys import uniforms
 from audit.relations import COUNTED, Outcome
 from audit.statistics.contests import Compared
-from audit.store import Checked, checked, integers, rows_among, table_of, tables
+from audit.store import Checked, checked, integers, table_of, tables
 from audit.store.bulk import group_ids
+from audit.tasks import Output
 
 
 class StudyRow(TypedDict):
@@ -37,6 +37,42 @@ APPLIES = {Outcome.SATISFIED: 1, Outcome.VIOLATED: 0}
 
 
 @dataclass(frozen=True)
+class Members:
+    """The counted members of groups, in the order of these: `group` (members,) are ids, `is_source` flags, `place` rows
+    of `Said`."""
+
+    group: np.ndarray
+    is_source: np.ndarray
+    place: np.ndarray
+
+    def of(self, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return of each member of these groups (ids) the place of its group in `groups`, and its own place here."""
+        first = np.searchsorted(self.group, groups)
+        number = np.searchsorted(self.group, groups, side="right") - first
+        return np.repeat(np.arange(len(groups)), number), np.arange(number.sum()) + np.repeat(
+            first - np.cumsum(number) + number, number
+        )
+
+
+@dataclass(frozen=True)
+class Said:
+    """What systems said of inputs: `inputs` (ids, ascending), and by place `code` (inputs, systems), the output's place
+    in `outputs`; -1: it said nothing."""
+
+    inputs: np.ndarray
+    code: np.ndarray
+    outputs: tuple[Output, ...]
+
+    def compared(self) -> np.ndarray:
+        """Codes (inputs, systems) of labels and texts: equal codes, equal outputs. What is neither equals nothing."""
+        codes = dict[Any, int]()
+        words = [None if output.error else output.label or output.text for output in self.outputs]
+        of_outputs = [-1 if word is None else codes.setdefault(word, len(codes)) for word in words]
+        compared = np.array([*of_outputs, -1], np.int64)[self.code]
+        return np.asarray(np.where(compared < 0, np.arange(self.code.shape[1]) - self.code.shape[1] - 1, compared))
+
+
+@dataclass(frozen=True)
 class Population:
     """One study, its `task` by name. `source` (sources,) are ids, ascending; `u` their random numbers, `cluster` codes
     of their documents. `systems` are ids, `relations` maps the id of each relation to its groups, whose columns are the
@@ -51,6 +87,8 @@ class Population:
     cluster: np.ndarray
     relations: dict[int, Compared]
     group: dict[int, np.ndarray]
+    members: Members
+    said: Said
 
     def among(self, keep: np.ndarray) -> "Population":
         """Return the study with the groups of these sources (bool) alone."""
@@ -73,93 +111,70 @@ def read_population(connection: Connection, study: int, checks: Checked | None =
     ids, names, clusters = zip(*rows, strict=True) if rows else ((), (), ())
     own = [cluster if cluster is not None else ("source", id) for id, cluster in zip(ids, clusters, strict=True)]
     checks, places = checked(connection, [study]) if checks is None else checks, np.array(ids, np.int64)
+    members, said = _members_and_outputs(connection, checks)
+    compared = said.compared()
     relations, group = {}, {}
-    for relation, at, output in _outputs(connection, checks, study):
+    for relation in np.unique(checks.relation).tolist():
+        at = np.flatnonzero(checks.relation == relation)
         satisfied = np.full(checks.outcome[at].shape, -1, np.int8)
         for outcome, value in APPLIES.items():
             satisfied[checks.outcome[at] == outcome] = value
         keep = (satisfied >= 0).any(1)
-        place, at, satisfied = np.searchsorted(places, checks.source[at[keep]]), at[keep], satisfied[keep]
-        relations[relation] = Compared(place, satisfied, output[keep], np.zeros((0, *satisfied.shape)))
+        at, satisfied = at[keep], satisfied[keep]
         group[relation] = checks.groups(at)
-    return Population(
-        study,
-        task,
-        checks.systems,
-        places,
-        np.fromiter(uniforms(names, seed), float, len(names)),
-        pd.factorize(pd.Series(own, dtype=object))[0],
-        relations,
-        group,
-    )
+        output = _same_outputs(group[relation], checks.own[at], members, compared)
+        place = np.searchsorted(places, checks.source[at])
+        relations[relation] = Compared(place, satisfied, output, np.zeros((0, *satisfied.shape)))
+    u, cluster = np.fromiter(uniforms(names, seed), float, len(names)), pd.factorize(pd.Series(own, dtype=object))[0]
+    return Population(study, task, checks.systems, places, u, cluster, relations, group, members, said)
 
 
-def _outputs(connection: Connection, checks: Checked, study: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Each relation with the places of its checks, and codes (checks, systems): equal where all counted outputs of a
-    group are the same for two systems. A system's own group has a code of its own."""
-    source, member = table_of(tables.Source), table_of(tables.Member)
-    others = [role for role in COUNTED if role != "source"]
+_ROWS = 50_000
+"""Rows that are held as Python objects at once."""
+
+
+def _members_and_outputs(connection: Connection, checks: Checked) -> tuple[Members, Said]:
+    member, output = table_of(tables.Member), table_of(tables.Output)
     inside = member.c.group_id.between(*group_ids(checks.source.min(initial=0), checks.source.max(initial=0)))
-    pairs = [
-        integers(connection, select(source.c.id, source.c.input_id).where(source.c.study_id == study)),
-        integers(connection, select(member.c.group_id, member.c.input_id).where(inside, member.c.role.in_(others))),
-    ]
-    codes = _codes_of_inputs(connection, checks.systems)
-    of_source, of_group = (_combined(part[:, 0], part[:, 1], codes) for part in pairs)
-    for relation in np.unique(checks.relation).tolist():
-        at = np.flatnonzero(checks.relation == relation)
-        mixed = _looked_up(of_source, checks.source[at], len(checks.systems))
-        for column, group in enumerate(checks.groups(at).T):
-            mixed[:, column] ^= _looked_up(of_group, group, len(checks.systems))[:, column]
-        mixed[checks.own[at]] += np.arange(len(checks.systems), dtype=np.uint64)
-        yield relation, at, np.unique(mixed, return_inverse=True)[1].reshape(mixed.shape)
+    is_source = case((member.c.role == "source", 1), else_=0)
+    read = select(member.c.group_id, is_source, member.c.input_id).where(inside, member.c.role.in_(COUNTED))
+    group, of_source, input_id = integers(connection, read).T
+    order = np.argsort(group, kind="stable")
+    inputs, place = np.unique(input_id, return_inverse=True)
+    members = Members(group[order], of_source[order].astype(bool), place.astype(np.int32)[order])
+    systems = np.array(checks.systems, np.int64)
+    code, codes = np.full((len(inputs), len(systems)), -1, np.int32), dict[tuple[Any, ...], int]()
+    # A score that comes with a label says nothing of whether it is right.
+    score = case((output.c.label.is_(None), output.c.score))
+    columns = (output.c.input_id, output.c.system_id, output.c.label, score, output.c.text, output.c.error)
+    query = select(*columns).where(output.c.system_id.in_(systems.tolist()), output.c.input_id.between(
+        int(inputs[0]) if len(inputs) else 0, int(inputs[-1]) if len(inputs) else 0
+    ))  # fmt: skip
+    # The driver's own rows: SQLAlchemy's take four times as long. The last attempt comes last, and stays.
+    cursor: Any = connection.execute(query.order_by(output.c.attempt)).cursor
+    while rows := cursor.fetchmany(_ROWS):
+        of_input, system, *values = zip(*rows, strict=True)
+        number = [codes.setdefault(key, len(codes)) for key in zip(*values, strict=True)]
+        ids = np.array(of_input, np.int64)
+        at = np.minimum(np.searchsorted(inputs, ids), len(inputs) - 1)
+        known = inputs[at] == ids
+        code[at[known], np.searchsorted(systems, np.array(system)[known])] = np.array(number)[known]
+    return members, Said(inputs, code, tuple(Output(*key) for key in codes))
 
 
-def _codes_of_inputs(connection: Connection, systems: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """The inputs (ids, ascending) about which systems said different things, and a code (inputs, systems) of what each
-    said: equal codes, equal outputs. Where nobody said anything that compares, such as scores, all differ."""
-    output = table_of(tables.Output)
-    said = case((output.c.error.is_(None), func.coalesce(output.c.label, output.c.text)))
-    differ = func.coalesce(func.min(said) < func.max(said), true())
-    inputs = integers(connection, select(output.c.input_id).group_by(output.c.input_id).having(differ))[:, 0]
-    inputs.sort()
-    rows = rows_among(
-        connection, select(output.c.input_id, output.c.system_id, said), output.c.input_id, inputs.tolist()
-    )
-    frame = pd.DataFrame(rows, columns=["input", "system", "said"])
-    codes = np.arange(len(systems), dtype=np.uint64)[None, :].repeat(len(inputs), 0) + np.uint64(1 << 40)
-    column = {system: place for place, system in enumerate(systems)}
-    frame = frame[frame["system"].isin(column) & frame["said"].notna()]
-    place = np.searchsorted(inputs, frame["input"].to_numpy(np.int64))
-    codes[place, frame["system"].map(column).to_numpy(int)] = pd.factorize(frame["said"])[0].astype(np.uint64)
-    return inputs, codes
-
-
-def _combined(
-    owner: np.ndarray, input_id: np.ndarray, codes: tuple[np.ndarray, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Owners (ids, ascending) with an input about which systems differ, and a hash (owners, systems) of their inputs'
-    codes."""
-    inputs, of_inputs = codes
-    place = np.searchsorted(inputs, input_id)
-    known = place < len(inputs)
-    known[known] &= inputs[place[known]] == input_id[known]
-    owner, place, input_id = owner[known], place[known], input_id[known]
-    order = np.argsort(owner, kind="stable")
-    owner, place, input_id = owner[order], place[order], input_id[order]
-    # Splitmix64: sums of mixed codes, each with its input, tell apart what was said about which.
-    mixed = (of_inputs[place] + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) + input_id[:, None].astype(np.uint64)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed ^= mixed >> np.uint64(27)
-    owners, first = np.unique(owner, return_index=True)
-    return owners, np.add.reduceat(mixed, first, axis=0) if len(first) else mixed
-
-
-def _looked_up(of: tuple[np.ndarray, np.ndarray], ids: np.ndarray, systems: int) -> np.ndarray:
-    owners, hashes = of
-    result = np.zeros((len(ids), systems), np.uint64)
-    place = np.searchsorted(owners, ids)
-    known = place < len(owners)
-    known[known] &= owners[place[known]] == ids[known]
-    result[known] = hashes[place[known]]
-    return result
+def _same_outputs(group: np.ndarray, own: np.ndarray, members: Members, compared: np.ndarray) -> np.ndarray:
+    """Codes (groups, systems): equal where all counted outputs of a group are the same for two systems. A system's
+    `own` group has a code of its own."""
+    mixed = np.zeros(group.shape, np.uint64)
+    for column in range(group.shape[1]):
+        pair, at = members.of(group[:, column])
+        # Splitmix64: sums of mixed codes, each with its input, tell apart what was said about which.
+        value = (compared[members.place[at], column] + 100).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        value += members.place[at].astype(np.uint64)
+        value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        value ^= value >> np.uint64(27)
+        filled, first = np.unique(pair, return_index=True)
+        if len(first):
+            mixed[filled, column] = np.add.reduceat(value, first)
+    mixed[own] += np.arange(group.shape[1], dtype=np.uint64)
+    return np.unique(mixed, return_inverse=True)[1].reshape(mixed.shape)

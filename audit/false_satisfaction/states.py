@@ -22,12 +22,11 @@ from audit.false_satisfaction.resolution import (
     satisfied_groups,
     settle_group,
 )
-from audit.relations import COUNTED
 from audit.relations.base import Carry
 from audit.sampling.samples import StoredRound, stored_draws, stored_rounds
 from audit.statistics.contests import Answered, Thresholds
-from audit.store import integers, rows_among, table_of, tables
-from audit.tasks import Output, get_task
+from audit.store import integers, table_of, tables
+from audit.tasks import get_task
 from audit.tasks.questions import Subject, asks_pairs
 
 NOT_ASKED, OPEN = -1, 2
@@ -186,9 +185,16 @@ class _Settling:
         self._carry = {id: carry_of(task, name, params) for id, task, name, params in rows}
         self._allowed: dict[frozenset[str], int] = {}
         """Codes of sets of right labels."""
-        self._said: dict[tuple[str | None, float | None, str | None, str | None], int] = {}
-        """Codes of outputs."""
         self._wrong: dict[tuple[int, int], bool] = {}
+        said = population.said
+        self._of_input = np.full(len(said.inputs), -1)
+        """Codes of the answers about inputs; -1: none."""
+        about = [(id, answer) for (_, id, output), answer in self._answers.items() if output is None]
+        ids, codes = np.array([id for id, _ in about], np.int64), [self._code(answer.allowed) for _, answer in about]
+        place = np.searchsorted(said.inputs, ids)
+        known = place < len(said.inputs)
+        known[known] &= said.inputs[place[known]] == ids[known]
+        self._of_input[place[known]] = np.array(codes, np.int64)[known]
 
     def states(self, relation: int, asked: np.ndarray) -> np.ndarray:
         """The states (groups, systems) of satisfied groups whose source is `asked` (groups,)."""
@@ -217,56 +223,26 @@ class _Settling:
         return result
 
     def _at_once(self, group: np.ndarray, column: np.ndarray, carry: Carry) -> np.ndarray:
-        member = table_of(tables.Member)
-        distinct = np.unique(group)
-        query = select(member.c.group_id, member.c.step, member.c.role, member.c.input_id)
-        query = query.where(member.c.role.in_(COUNTED))
-        rows = rows_among(self._connection, query, member.c.group_id, distinct.tolist())
-        members = pd.DataFrame(list(rows), columns=["group", "step", "role", "input"])
-        members = members.sort_values(["group", "step"], kind="stable", ignore_index=True)
-        of_group, inputs = members["group"].to_numpy(np.int64), members["input"].to_numpy(np.int64)
-        is_source = (members["role"] == "source").to_numpy()
-        first = np.searchsorted(of_group, group)
-        number = np.searchsorted(of_group, group, side="right") - first
-        pair = np.repeat(np.arange(len(group)), number)
-        at = np.arange(len(pair)) - np.repeat(np.cumsum(number) - number, number) + np.repeat(first, number)
-        said = self._outputs(inputs[at], column[pair])
-        direct = self._direct(inputs[at], said)
+        members = self._population.members
+        pair, at = members.of(group)
+        is_source, place = members.is_source[at], members.place[at]
+        said = self._population.said.code[place, column[pair]]
+        direct = self._about_outputs(place, said) if self._pairs else self._of_input[place]
         source_answer = np.full(len(group), -1)
-        np.maximum.at(source_answer, pair[is_source[at]], direct[is_source[at]])
+        source_answer[pair[is_source]] = direct[is_source]
         carried = self._carried(carry)[source_answer[pair]]
-        allowed = np.where((direct >= 0) | is_source[at], direct, carried)
-        wrong = self._is_wrong(allowed, said)
-        false = np.bincount(pair, wrong, len(group)) > 0
+        allowed = np.where((direct >= 0) | is_source, direct, carried)
+        false = np.bincount(pair, self._is_wrong(allowed, said), len(group)) > 0
         unknown = np.bincount(pair, allowed < 0, len(group)) > 0
         return np.where(false, int(State.FALSE), np.where(unknown, OPEN, int(State.TRUE))).astype(np.int8)
 
-    def _outputs(self, inputs: np.ndarray, column: np.ndarray) -> np.ndarray:
-        """Codes of what systems (columns) said of inputs (ids); the last attempt counts."""
-        output, systems = table_of(tables.Output), np.array(self._population.systems, np.int64)
-        columns = (output.c.input_id, output.c.system_id, output.c.label, output.c.score, output.c.text, output.c.error)
-        query = select(*columns).where(output.c.system_id.in_(systems[np.unique(column)].tolist()))
-        query = query.order_by(output.c.attempt)
-        place, number = {system: at for at, system in enumerate(systems.tolist())}, len(systems)
-        codes = {
-            id * number + place[system]: self._said.setdefault(tuple(said), len(self._said))
-            for id, system, *said in rows_among(self._connection, query, output.c.input_id, np.unique(inputs).tolist())
-        }
-        keys = np.fromiter(codes, np.int64, len(codes))
-        order = np.argsort(keys)
-        values = np.fromiter(codes.values(), np.int64, len(codes))[order]
-        return np.asarray(values[np.searchsorted(keys[order], inputs * number + column)])
-
-    def _direct(self, inputs: np.ndarray, said: np.ndarray) -> np.ndarray:
-        """Codes of the direct answers about inputs, or about inputs and outputs; -1: none."""
-        if self._pairs:
-            text = {code: key[2] for key, code in self._said.items()}
-            subjects = ((int(input_id), text[int(code)]) for input_id, code in zip(inputs, said, strict=True))
-        else:
-            subjects = ((int(input_id), None) for input_id in inputs)
-        task = self._population.task
-        found = (self._answers.get((task, *subject)) for subject in subjects)
-        return np.array([-1 if answer is None else self._code(answer.allowed) for answer in found], np.int64)
+    def _about_outputs(self, place: np.ndarray, said: np.ndarray) -> np.ndarray:
+        """Codes of the answers about inputs and outputs; -1: none."""
+        task, inputs, outputs = self._population.task, self._population.said.inputs, self._population.said.outputs
+        key, back = np.unique(np.stack([place, said]), axis=1, return_inverse=True)
+        found = (self._answers.get((task, int(inputs[at]), outputs[code].text)) for at, code in key.T.tolist())
+        codes = [-1 if answer is None else self._code(answer.allowed) for answer in found]
+        return np.array(codes, np.int64)[back.reshape(-1)]
 
     def _code(self, allowed: frozenset[str]) -> int:
         return self._allowed.setdefault(allowed, len(self._allowed))
@@ -279,9 +255,11 @@ class _Settling:
 
     def _is_wrong(self, allowed: np.ndarray, said: np.ndarray) -> np.ndarray:
         """Whether outputs (codes) are wrong by right labels (codes); False where nothing is known."""
-        key, code = np.unique(np.stack([allowed, said]), axis=1, return_inverse=True)
-        labels, outputs = list(self._allowed), list(self._said)
-        for a, o in key.T.tolist():
+        outputs, number = self._population.said.outputs, len(self._population.said.outputs)
+        key, code = np.unique((allowed + 1) * number + said, return_inverse=True)
+        labels = list(self._allowed)
+        for a, o in zip((key // number - 1).tolist(), (key % number).tolist(), strict=True):
             if (a, o) not in self._wrong:
-                self._wrong[a, o] = a >= 0 and self._task.is_wrong(Output(*outputs[o]), labels[a])
-        return np.array([self._wrong[a, o] for a, o in key.T.tolist()], bool)[code.reshape(-1)]
+                self._wrong[a, o] = a >= 0 and self._task.is_wrong(outputs[o], labels[a])
+        wrong = [self._wrong[divmod(one, number)[0] - 1, one % number] for one in key.tolist()]
+        return np.array(wrong, bool)[code.reshape(-1)]

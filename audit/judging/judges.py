@@ -29,7 +29,7 @@ from audit.messages import with_commas
 from audit.relations.asking import text_names
 from audit.sampling.samples import terms_of
 from audit.store import insert_new, rows_among, table_of, tables, writing
-from audit.store.queries import insert_one
+from audit.store.outcomes import insert_one
 from audit.systems.judge import VARIANTS, Answered, Asked, Judge, Part, same_model, variant_of
 from audit.tasks import base_of, get_task, wording_of
 from audit.tasks.questions import BROKEN, HOLDS, Subject

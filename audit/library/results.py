@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
@@ -206,12 +206,12 @@ class Report:
     @property
     def fs(self) -> Estimate:
         """Share of all satisfied groups that are false, over the cells that have judged groups."""
-        return estimate(self.document["overall"], "fs_rate")
+        return estimate(self.document["overall"]["fs_rate"])
 
     @property
     def sr_genuine(self) -> Estimate:
         """Genuine satisfaction rate over the same cells."""
-        return estimate(self.document["overall"], "sr_genuine")
+        return estimate(self.document["overall"]["sr_genuine"])
 
     @property
     def headlines(self) -> tuple[str, ...]:
@@ -229,7 +229,7 @@ class Report:
         return signature_line(self.document["signature"])
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per cell: counts, `sr_observed`, `fs` and `sr_genuine` with `_low` and `_high`, n and method."""
+        """One row per cell: counts, `sr_observed`, `fs` and `sr_genuine` with `_low` and `_high`, and n."""
         rows = []
         for cell in self.cells:
             row = {
@@ -240,22 +240,23 @@ class Report:
             for name in ("fs", "sr_genuine"):
                 estimate: Estimate = getattr(cell, name)
                 row |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
-            rows.append(row | {"n": cell.fs.n, "method": cell.fs.method, "reason": cell.fs.reason})
+            rows.append(row | {"n": cell.fs.n, "reason": cell.fs.reason})
         return pd.DataFrame(rows)
 
     @property
     def slices(self) -> pd.DataFrame:
         """One row per slice and system of `report(slices=...)`, over all relations (`relation` None), then under each:
-        counts, VR_o, R_FS, SR_g and VR_g with `_low` and `_high`, bounds where answers leave such, or the reason.
+        counts, VR_o, R_FS, SR_g and VR_g with `_low` and `_high`, bounds (`_least`, `_most`) where answers leave such,
+        or the reason.
 
         Columns corpus and by, and those of `audit.reports.document.SliceRate`.
         """
         rows = [
-            {"corpus": entry["corpus"], "by": entry["by"], **rates}
+            {"corpus": entry["corpus"], "by": entry["by"], **_spread(rates), "reason": rates["vr_genuine"]["reason"]}
             for entry in self.document.get("slices") or []
             for rates in entry["rates"]
         ]
-        return pd.DataFrame(rows, columns=["corpus", "by", *SliceRate.__annotations__])
+        return pd.DataFrame(rows, columns=None if rows else ["corpus", "by", *SliceRate.__annotations__])
 
     @property
     def worst_slices(self) -> pd.DataFrame:
@@ -304,13 +305,6 @@ class Report:
 
         write_file(Path(path), to_html(self.document, _language(language)))
 
-    @checked_arguments
-    def to_pdf(self, path: str | Path, language: str = "en") -> None:
-        """Write the same as a PDF. Raises as `to_html` does, and NotInstalled."""
-        from audit.reports.pdf import to_pdf
-
-        write_file(Path(path), to_pdf(self.document, _language(language)))
-
     def to_json(self, path: str | Path) -> None:
         """Write the document as JSON. Raises BadFile."""
         write_file(Path(path), json.dumps(self.document, ensure_ascii=False, indent=1) + "\n")
@@ -332,16 +326,27 @@ class Report:
         return to_notebook(self.document)
 
 
+def _spread(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a row, of an estimate each end in a column of its own."""
+    flat: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, Mapping):
+            flat |= {name: value["value"], **{f"{name}_{end}": value[end] for end in ("low", "high", "least", "most")}}
+        else:
+            flat[name] = value
+    return flat
+
+
 def _decision(row: DecisionEntry) -> Decision:
-    scores = {one["system"]: one for one in row["ranking"] if one["score"] is not None}
+    scores = {one["system"]: one for one in row["ranking"] if one["score"]["value"] is not None}
     accuracy = row["accuracy"]["systems"] if row["accuracy"] else []
     return Decision(
         row["task"],
         row["state"],
         tuple(row["systems"]),
         verdict(row),
-        {name: estimate(one, "score") for name, one in scores.items()},
-        {one["system"]: replace(estimate(one, "accuracy"), n=one["outputs"]) for one in accuracy},
+        {name: estimate(one["score"]) for name, one in scores.items()},
+        {one["system"]: estimate(one["accuracy"]) for one in accuracy},
     )
 
 
@@ -349,7 +354,7 @@ def _cell(row: CellEntry) -> Cell:
     return Cell(
         row.get("corpus"), row["task"], row["relation"], row["system"], row["groups"], row["satisfied"],
         row["judged"], row["false"], row.get("waiting") or 0, row["sr_observed"],
-        estimate(row, "fs_rate"), estimate(row, "sr_genuine"),
+        estimate(row["fs_rate"]), estimate(row["sr_genuine"]),
     )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ from audit.reports.document import Entry
 from audit.reports.judges import judges_report
 from audit.reports.options import CompareOptions, FollowUpOptions, ReportOptions
 from audit.reports.study import study_report
-from audit.reports.validity_study import By, validity_report
+from audit.reports.validity import By, validity_report
 from audit.runner.budget import Budget
 from audit.runner.executors import executor_of
 from audit.runner.fitting import fitting_all
@@ -161,10 +161,10 @@ def forecast(
 ) -> pd.DataFrame:
     """What `run` with the same arguments would ask of each system, and what it costs, without asking any.
 
-    Columns: system, version, inputs (distinct ones), stored (of these, in `store`), to_ask, most_to_ask, hanging
-    (groups by relation that want more, depending on what the system will say), calls (requests to another machine),
-    batch, characters, tokens, tokens_counted (else four characters are taken for one), cost, currency, concurrency,
-    rounds, seconds (at its rate), exact. Nothing is stored. Raises what `run` raises before it asks a system.
+    Columns: system, version, inputs (distinct ones), stored (of these, in `store`), to_ask, hanging (groups by relation
+    that want more, depending on what the system will say), calls (requests to another machine), characters, tokens,
+    tokens_counted (else four characters are taken for one), cost, currency, seconds (at its rate), exact. Nothing is
+    stored. Raises what `run` raises before it asks a system.
 
     >>> forecast(["A good film.", "A bad film."], ["vader"], ["MR3.1"])[["system", "inputs", "to_ask", "exact"]]
       system  inputs  to_ask  exact

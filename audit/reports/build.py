@@ -1,24 +1,24 @@
 """The report: one JSON document that the tables, the charts, the HTML file and the app all read.
 
-Here are rates: of cells, of cells together, by relation, family and system. How systems stand to each other is in
-`audit.reports.standings`.
+Here are rates: of cells, and of cells together by relation, family, system and all, once as a list and once as studies
+print them. How systems stand to each other is in `audit.reports.standings`.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from audit.errors import AuditError, UnknownName
+from audit.false_satisfaction.accuracy import NO_GOLD, RightOutputs, SystemAccuracy
 from audit.messages import message
 from audit.relations import get_relation
-from audit.relations.registry import base_name, name_order
+from audit.relations.registry import base_name
+from audit.reports.basis import COUNTS, KEY, NAMES, Basis
 from audit.reports.document import (
     CellEntry,
-    Covered,
+    Entry,
+    EstimateEntry,
     GenuineRates,
     OverallEntry,
     PrimaryEntry,
@@ -26,95 +26,23 @@ from audit.reports.document import (
     ReportDocument,
     RollupEntry,
     Signature,
+    ViolationRate,
+    ViolationTable,
+    estimated,
+    less,
     plain,
-    unknown,
 )
 from audit.reports.preference import Weights
-from audit.reports.standings import Comparisons, decide, decisions, preference, relation_entries
-from audit.reports.violations import violation_tables
-from audit.statistics.intervals import Target
-from audit.statistics.rates import TELLING, Checked, Judged, Rate, Rates, rates_of
+from audit.reports.standings import decide, decisions, relation_entries
+from audit.statistics.intervals import mid_p
+from audit.statistics.rates import Rates
 
 Report = ReportDocument
 """What is ready for `json.dumps`; `audit.reports.document` declares every key."""
-
-NAMES = ("study", "corpus", "task", "relation", "system")
-KEY = ["task", "study", "relation", "system"]
-COUNTS = (
-    "groups", "satisfied", "violated", "inapplicable", "errors", "drawn", "judged", "false", "open", "waiting",
-)  # fmt: skip
+Families = Mapping[tuple[str, str], str]
+"""(task, relation) -> the family's name; relations without one are in no family."""
 LEVELS = ("relation", "system", "family", "overall")
 METHOD = "beta interval at the effective size"
-NOTHING = np.zeros(0, int)
-NOT_JUDGED = Judged(*[NOTHING] * 7)
-NOT_CHECKED = Checked(*[NOTHING] * 5)
-
-
-@dataclass(frozen=True)
-class Basis:
-    """What a report is computed from.
-
-    `cells` has a row a (study, task, relation, system): these columns, corpus, perhaps family, and the counts of
-    `COUNTS`; where totals are known as rates only, the counts are missing and there are sr_observed and fs_rate.
-    `judged` and `checked` are the groups behind them, whose cells are rows of `cells`. `comparisons` are those of each
-    study; a study that is not there is compared by its cells' rates alone, as if these were independent.
-    """
-
-    cells: pd.DataFrame
-    judged: Judged = NOT_JUDGED
-    checked: Checked = NOT_CHECKED
-    comparisons: Mapping[Any, Comparisons] = field(default_factory=dict)
-    target: Target = "population"
-    confidence: float = 0.95
-    delta: float = 0.0
-    _of_cells: dict[int, Rates] = field(default_factory=dict, repr=False)
-
-    def rates(self, places: Sequence[int]) -> Rates:
-        """The rates of these cells together."""
-        finite = self.target == "corpus"
-        return rates_of(places, self.judged, self.checked, finite=finite, confidence=self.confidence)
-
-    def rates_of_cell(self, place: int) -> Rates:
-        """The rates of one cell, worked out once."""
-        if place not in self._of_cells:
-            self._of_cells[place] = self.rates([place])
-        return self._of_cells[place]
-
-    @cached_property
-    def places(self) -> dict[tuple[object, str, str], int]:
-        """The row of each (study, relation, system)."""
-        names = (self.cells[name] for name in ("study", "relation", "system"))
-        return {(plain(study), *rest): at for at, (study, *rest) in enumerate(zip(*names, strict=True))}
-
-
-def basis_of_totals(cells: pd.DataFrame, target: Target, confidence: float = 0.95, delta: float = 0.0) -> Basis:
-    """Return the basis of a table of totals: every group counts by itself, and the judged ones were drawn at random."""
-    cells = ordered(cells)
-    judged, checked = [(NOTHING, NOTHING, NOTHING)], [(NOTHING, NOTHING)]
-    for at, cell in enumerate(cells.to_dict("records")):
-        counts = [plain(cell[name]) for name in ("satisfied", "violated", "judged", "false")]
-        if None in counts[:2]:
-            continue
-        satisfied, violated, n, false = (int(count or 0) for count in counts)
-        if not 0 <= false <= n <= satisfied or violated < 0:
-            raise AuditError(
-                f"relation {cell['relation']}, system {cell['system']}: {false} false of {n} judged of {satisfied} "
-                "satisfied groups is impossible"
-            )
-        judged.append((np.full(n, at), np.arange(n) < false, np.full(n, n / max(satisfied, 1))))
-        checked.append((np.full(satisfied + violated, at), np.arange(satisfied + violated) < satisfied))
-    cell, is_false, q = (np.concatenate(parts) for parts in zip(*judged, strict=True))
-    each, nothing = np.arange(len(cell)), np.zeros(len(cell), np.int8)
-    of_cell, is_satisfied = (np.concatenate(parts) for parts in zip(*checked, strict=True))
-    every = np.arange(len(of_cell)) + len(cell)
-    return Basis(
-        cells,
-        Judged(cell, nothing + TELLING, is_false.astype(np.int8), nothing, q, each, each),
-        Checked(of_cell, np.full(len(of_cell), TELLING), is_satisfied.astype(np.int8), every, every),
-        target=target,
-        confidence=confidence,
-        delta=delta,
-    )
 
 
 def build_report(
@@ -129,13 +57,14 @@ def build_report(
     is. `waiting` is the number of questions that wait, `weights` are a user's preferences, `primary` what was to be
     tested first.
 
-    Counts are ints, rates are fractions, whatever is unknown is None. Cells are ordered by task, study, relation
-    (numbers as numbers) and system, so equal data give equal reports; there are no times in it. Raises AuditError when
-    a cell is there twice and on a delta outside 0 to 1; UnknownName for weights of unknown relations.
+    Cells are ordered by task, study, relation (numbers as numbers) and system, so equal data give equal reports; there
+    are no times in it. Raises AuditError when a cell is there twice and on a delta outside 0 to 1; UnknownName for
+    weights of unknown relations.
 
+    >>> from audit.reports.basis import basis_of_totals
     >>> row = dict(task="sentiment", relation="MR1.1", system="a", satisfied=8, violated=2, judged=8, false=4)
     >>> report = build_report(basis_of_totals(pd.DataFrame([row]), "corpus"), {"seed": 0})
-    >>> report["cells"][0]["sr_genuine"], report["cells"][0]["groups"]
+    >>> report["cells"][0]["sr_genuine"]["value"], report["cells"][0]["groups"]
     (0.4, None)
     """
     if not 0 <= basis.delta < 1:
@@ -146,215 +75,21 @@ def build_report(
         raise AuditError(f"the cell of relation {first.relation} and system {first.system} is there twice")
     families = families_of(basis.cells, "file" not in signature)
     entries = cell_entries(basis)
-    relations = relation_entries(basis.cells, entries, basis.comparisons, basis)
+    relations = relation_entries(entries, basis)
     decide(relations, basis.delta, basis.confidence, primary)
-    report: Report = {
+    return {
         "signature": _with_expected_misses(entries, signature, basis.confidence),
         "cells": entries,
         "relations": relations,
         "overall": overall(basis, entries, relations, waiting),
         "rollups": roll_ups(basis, entries, families),
         "violations": violation_tables(basis, entries, families),
-        "decisions": [],
+        "decisions": decisions(basis, entries, families, weights),
     }
-    if weights is not None:
-        report["preference"] = preference(basis, entries, weights)
-    report["decisions"] = decisions(basis, entries, families, report.get("preference"))
-    return report
-
-
-def ordered(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return cells by task, study, relation and system, with all columns that a report reads."""
-    optional = [name for name in ("sr_observed", "fs_rate", "family", "rejected") if name in frame]
-    frame = frame.reindex(columns=[*NAMES, *COUNTS, *optional])
-    keys = zip(frame["task"], frame["study"], frame["relation"], frame["system"], strict=True)
-    by_name = [
-        (str(task), name_order(str(study)), name_order(str(relation)), str(system))
-        for task, study, relation, system in keys
-    ]
-    return frame.iloc[sorted(range(len(frame)), key=by_name.__getitem__)].reset_index(drop=True)
-
-
-# Cells, and cells together.
-
-
-def cell_entries(basis: Basis) -> list[CellEntry]:
-    """Return the cells of a report with their rates."""
-    return [_cell(basis, at, row) for at, row in enumerate(basis.cells.to_dict("records"))]
-
-
-def _cell(basis: Basis, at: int, row: Mapping[str, Any]) -> CellEntry:
-    cell: dict[str, Any] = {name: plain(row[name]) for name in NAMES}
-    cell |= {name: None if plain(row[name]) is None else int(row[name]) for name in COUNTS}
-    if plain(row.get("rejected")):
-        cell["rejected"] = int(row["rejected"])
-    if plain(row.get("sr_observed")) is not None:  # totals that were published as rates
-        observed, false = plain(row["sr_observed"]), plain(row["fs_rate"])
-        genuine = None if false is None else observed * (1 - false)
-        rates: dict[str, Any] = {**unknown(GenuineRates)}
-        rates |= {"sr_observed": observed, "fs_rate": false, "sr_genuine": genuine}
-    else:
-        rates = rate_keys(basis.rates_of_cell(at))
-    sr_observed, sr_genuine = rates["sr_observed"], rates["sr_genuine"]
-    cell |= rates | {
-        "vr_observed": None if sr_observed is None else 1 - sr_observed,
-        "vr_genuine": None if sr_genuine is None else 1 - sr_genuine,
-        "method": METHOD if rates["fs_low"] is not None else None,
-    }
-    return cast(CellEntry, cell | {"reason": _reason(cell)})
-
-
-def rate_keys(rates: Rates) -> dict[str, Any]:
-    """Return rates as the keys of `GenuineRates`."""
-    keys: dict[str, Any] = {"sr_observed": _value(rates.observed)}
-    names = (("fs_rate", "fs", "fs", rates.false), ("sr_genuine", "sr_genuine", "sr", rates.genuine))
-    for value, ends, bounds, rate in names:
-        keys |= {value: _value(rate), f"{ends}_low": rate and rate.low, f"{ends}_high": rate and rate.high}
-        keys |= {f"{bounds}_least": rate and rate.least, f"{bounds}_most": rate and rate.most}
-    return keys
-
-
-def _value(rate: Rate | None) -> float | None:
-    return None if rate is None else rate.value
-
-
-def _reason(cell: Mapping[str, Any]) -> str | None:
-    """Why a cell has no genuine rate."""
-    if cell["sr_genuine"] is not None:
-        return None
-    if cell["sr_observed"] is None:
-        return message("no_rate.nothing_checked")
-    if not cell["drawn"]:
-        return message("no_rate.none_drawn")
-    if cell["open"]:
-        return message("no_rate.one_sided")
-    return message("no_rate.waits") if cell["judged"] else message("no_rate.none_judged")
-
-
-def together(
-    basis: Basis,
-    entries: Sequence[CellEntry],
-    places: Sequence[int],
-    by: str = "overall",
-    name: str = "all",
-    task: str | None = None,
-) -> RollupEntry:
-    """Return the rates of the cells at these places together; where there are none, the reason why, or bounds."""
-    chosen = [entries[at] for at in places]
-    entry: RollupEntry = {
-        "by": by,
-        "name": name,
-        "task": task,
-        **unknown(GenuineRates),
-        "cells": len(chosen),
-        "method": None,
-        "reason": None,
-        "missing": [],
-    }
-    if any(cell["satisfied"] is None for cell in chosen):
-        return entry | {"reason": message("no_rate.totals_without_counts")}
-    if not any((cell["satisfied"] or 0) + (cell["violated"] or 0) for cell in chosen):
-        return entry | {"reason": message("no_rate.nothing_checked")}
-    lacking = [cell for cell in chosen if cell["sr_genuine"] is None and cell["sr_observed"] is not None]
-    entry["missing"] = [
-        {"study": cell["study"], "relation": cell["relation"], "system": cell["system"]} for cell in lacking
-    ]
-    keys = rate_keys(basis.rates(places))
-    entry |= cast(RollupEntry, keys)
-    if keys["fs_least"] is not None:
-        return entry | {"reason": message("no_rate.cells_with_bounds", count=len(lacking)), "method": METHOD}
-    if lacking:
-        return entry | {"reason": message("no_rate.cells_without_estimate", count=len(lacking))}
-    return entry | {"method": METHOD}
-
-
-def roll_ups(basis: Basis, entries: Sequence[CellEntry], families: Mapping[tuple[str, str], str]) -> list[RollupEntry]:
-    """Return rates per relation, system, family and overall.
-
-    `families` maps (task, relation) to the family's name; relations without one are in no family. Studies of a task are
-    taken together.
-    """
-    rolled = []
-    for by in LEVELS:
-        members: dict[tuple[str | None, str], list[int]] = {}
-        for place, cell in enumerate(entries):
-            family = families.get((cell["task"], cell["relation"]))
-            name = {"relation": cell["relation"], "system": cell["system"], "family": family, "overall": "all"}[by]
-            if name is not None:
-                members.setdefault((None if by == "overall" else cell["task"], name), []).append(place)
-        rolled += [together(basis, entries, places, by, name, task) for (task, name), places in members.items()]
-    return rolled
-
-
-def overall(
-    basis: Basis,
-    entries: Sequence[CellEntry],
-    relations: Sequence[RelationResultEntry],
-    waiting: int | None = None,
-) -> OverallEntry:
-    """Return totals over the cells, rates of those that have an estimate, and how often the best changes.
-
-    `best_changes_sure` counts relations where another system surely overtakes the one reported as best,
-    `best_changes_open` where another one looks best, which the judged groups do not decide. An order can change only in
-    the relations with two systems or more that are in both (`relations_compared`).
-    """
-    sums = {name: _sum([cell[name] for cell in entries]) for name in COUNTS}  # type: ignore[literal-required]
-    if any("rejected" in cell for cell in entries):
-        sums["rejected"] = sum(cell.get("rejected") or 0 for cell in entries)
-    sure = sum(relation["best_changes_sure"] for relation in relations)
-    changed = sum(relation["best_changes"] for relation in relations)
-    return {
-        "relations": len(relations),
-        "relations_compared": sum(
-            len(set(relation["order_observed"]) & set(relation["order_genuine"])) > 1 for relation in relations
-        ),
-        "systems": len({cell["system"] for cell in entries}),
-        "cells": sum(cell["sr_observed"] is not None for cell in entries),
-        "cells_estimated": sum(cell["sr_genuine"] is not None for cell in entries),
-        "cells_waiting": sum((cell["waiting"] or 0) > 0 for cell in entries),
-        **cast(dict[str, Any], sums),  # type: ignore[typeddict-item]
-        "waiting": sums["waiting"] if waiting is None else waiting,
-        "waiting_distinct": waiting is not None,
-        "best_changes_sure": sure,
-        "best_changes_open": sum(
-            relation["best_changes"] and not relation["best_changes_sure"] for relation in relations
-        ),
-        "best_changes_estimated": changed,
-        **_covered(basis, entries),
-    }
-
-
-def _sum(values: Sequence[Any]) -> int | None:
-    return None if values and all(value is None for value in values) else sum(value or 0 for value in values)
-
-
-def _covered(basis: Basis, entries: Sequence[CellEntry]) -> Covered:
-    """The rates over the cells that have an estimate, and what they cover; where none has, but answers leave bounds,
-    over all cells."""
-    known = [at for at, cell in enumerate(entries) if cell["fs_rate"] is not None and cell["satisfied"]]
-    places = known or [at for at, cell in enumerate(entries) if cell["satisfied"]]
-    entry = together(basis, entries, places)
-    said = entry["fs_rate"] is not None or entry["fs_least"] is not None
-    return {
-        **{name: entry[name] for name in GenuineRates.__annotations__},  # type: ignore[typeddict-item, literal-required]
-        "sr_observed": entry["sr_observed"] if said else None,
-        "cells_covered": len(places) if said else 0,
-        "satisfied_covered": sum(entries[at]["satisfied"] or 0 for at in places) if said else 0,
-    }
-
-
-def _with_expected_misses(entries: Sequence[CellEntry], signature: Signature, confidence: float) -> Signature:
-    """The signature, with a note of how many intervals are expected to miss, where these are two or more."""
-    number = sum(cell["fs_rate"] is not None and cell["fs_low"] is not None for cell in entries)
-    missing = (1 - confidence) * number
-    if missing < 2 - 1e-9:
-        return signature.copy()
-    note = message("note.each_alone", percent=100 * confidence, count=number, missing=missing)
-    return {**signature, "notes": [*(signature.get("notes") or []), note]}
 
 
 def families_of(cells: pd.DataFrame, registered: bool) -> dict[tuple[str, str], str]:
-    """Return (task, relation) -> family: the column `family` where it is given, else the registered relation's.
+    """Return the families: the column `family` where it is given, else the registered relation's.
 
     For totals of a file (`registered` false), whose MR1.1 may be another relation than ours, the family is the part of
     the name before its last full stop: MR1 of MR1.1.
@@ -372,3 +107,263 @@ def families_of(cells: pd.DataFrame, registered: bool) -> dict[tuple[str, str], 
         elif "." in relation:
             families[task, relation] = relation.rsplit(".", 1)[0]
     return families
+
+
+# Cells, and cells together.
+
+
+def genuine_rates(rates: Rates, n: int | None, reason: str | None) -> GenuineRates:
+    """Return rates as documents have them."""
+    observed = None if rates.observed is None else rates.observed.value
+    false, genuine = (estimated(rate, n, reason) for rate in (rates.false, rates.genuine))
+    return {"sr_observed": observed, "fs_rate": false, "sr_genuine": genuine}
+
+
+def cell_entries(basis: Basis) -> list[CellEntry]:
+    """Return the cells of a report with their rates."""
+    return [_cell(basis, at, row) for at, row in enumerate(basis.cells.to_dict("records"))]
+
+
+def _cell(basis: Basis, at: int, row: Mapping[Any, Any]) -> CellEntry:
+    cell: Any = {name: plain(row[name]) for name in NAMES}
+    cell |= {name: None if plain(row[name]) is None else int(row[name]) for name in COUNTS}
+    if plain(row.get("rejected")):
+        cell["rejected"] = int(row["rejected"])
+    published = plain(row.get("sr_observed"))
+    if published is None:
+        rates = genuine_rates(basis.rates_of_cell(at), cell["judged"], None)
+    else:  # totals that were published as rates
+        false = plain(row["fs_rate"])
+        genuine = None if false is None else published * (1 - false)
+        rates = {"sr_observed": published, "fs_rate": estimated((false,)), "sr_genuine": estimated((genuine,))}
+    if rates["sr_genuine"]["value"] is None:
+        rates["fs_rate"]["reason"] = rates["sr_genuine"]["reason"] = _reason(cell, rates["sr_observed"])
+    return cell | rates  # type: ignore[no-any-return]
+
+
+def _reason(cell: Entry, sr_observed: float | None) -> str:
+    """Why a cell has no genuine rate."""
+    if sr_observed is None:
+        return message("no_rate.nothing_checked")
+    if not cell["drawn"]:
+        return message("no_rate.none_drawn")
+    if cell["open"]:
+        return message("no_rate.one_sided")
+    return message("no_rate.waits") if cell["judged"] else message("no_rate.none_judged")
+
+
+def _groups(cell: CellEntry) -> int:
+    return (cell["satisfied"] or 0) + (cell["violated"] or 0)
+
+
+def together(basis: Basis, entries: Sequence[CellEntry], places: Sequence[int]) -> tuple[GenuineRates, list[Entry]]:
+    """Return the rates of the cells at these places together, or bounds, or the reason why there are none; and which
+    cells lack an estimate."""
+    chosen, unknown = [entries[at] for at in places], Rates(None, None, None)
+    if any(cell["satisfied"] is None for cell in chosen):
+        return genuine_rates(unknown, None, message("no_rate.totals_without_counts")), []
+    if not any(map(_groups, chosen)):
+        return genuine_rates(unknown, None, message("no_rate.nothing_checked")), []
+    lacking = [c for c in chosen if c["sr_genuine"]["value"] is None and c["sr_observed"] is not None]
+    rates, reason = basis.rates(places), None
+    if rates.false is not None and rates.false.least is not None:
+        reason = message("no_rate.cells_with_bounds", count=len(lacking))
+    elif lacking:
+        reason = message("no_rate.cells_without_estimate", count=len(lacking))
+    missing: list[Entry] = [{name: cell[name] for name in ("study", "relation", "system")} for cell in lacking]
+    return genuine_rates(rates, sum(cell["judged"] or 0 for cell in chosen), reason), missing
+
+
+def roll_ups(basis: Basis, entries: Sequence[CellEntry], families: Families) -> list[RollupEntry]:
+    """Return rates per relation, system, family and overall; studies of a task are taken together."""
+    rolled: list[RollupEntry] = []
+    for by in LEVELS:
+        members: dict[tuple[str | None, str], list[int]] = {}
+        for place, cell in enumerate(entries):
+            family = families.get((cell["task"], cell["relation"]))
+            name = {"relation": cell["relation"], "system": cell["system"], "family": family, "overall": "all"}[by]
+            if name is not None:
+                members.setdefault((None if by == "overall" else cell["task"], name), []).append(place)
+        for (task, name), places in members.items():
+            rates, missing = together(basis, entries, places)
+            rolled.append({"by": by, "name": name, "task": task, **rates, "cells": len(places), "missing": missing})
+    return rolled
+
+
+def overall(
+    basis: Basis, entries: Sequence[CellEntry], relations: Sequence[RelationResultEntry], waiting: int | None = None
+) -> OverallEntry:
+    """Return totals over the cells, rates of those that have an estimate (or where none has, but answers leave bounds,
+    of all), and how often the best changes.
+
+    `best_changes_sure` counts relations where another system surely overtakes the one reported as best,
+    `best_changes_open` where another one looks best, which the judged groups do not decide. An order can change only in
+    the relations with two systems or more that are in both (`relations_compared`).
+    """
+    sums: dict[str, Any] = {name: _sum([cell[name] for cell in entries]) for name in COUNTS}  # type: ignore[literal-required]
+    if any("rejected" in cell for cell in entries):
+        sums["rejected"] = sum(cell.get("rejected") or 0 for cell in entries)
+    sure = sum(relation["best_changes_sure"] for relation in relations)
+    known = [at for at, cell in enumerate(entries) if cell["fs_rate"]["value"] is not None and cell["satisfied"]]
+    covered = known or [at for at, cell in enumerate(entries) if cell["satisfied"]]
+    rates, _ = together(basis, entries, covered)
+    if rates["fs_rate"]["low"] is None:
+        covered, rates["sr_observed"] = [], None
+    return {
+        "relations": len(relations),
+        "relations_compared": sum(
+            len(set(relation["order_observed"]) & set(relation["order_genuine"])) > 1 for relation in relations
+        ),
+        "systems": len({cell["system"] for cell in entries}),
+        "cells": sum(cell["sr_observed"] is not None for cell in entries),
+        "cells_estimated": sum(cell["sr_genuine"]["value"] is not None for cell in entries),
+        "cells_waiting": sum((cell["waiting"] or 0) > 0 for cell in entries),
+        **sums,  # type: ignore[typeddict-item]
+        "waiting": sums["waiting"] if waiting is None else waiting,
+        "waiting_distinct": waiting is not None,
+        "best_changes_sure": sure,
+        "best_changes_open": sum(r["best_changes"] and not r["best_changes_sure"] for r in relations),
+        **rates,
+        "cells_covered": len(covered),
+        "satisfied_covered": sum(entries[at]["satisfied"] or 0 for at in covered),
+    }
+
+
+def _sum(values: Sequence[Any]) -> int | None:
+    return None if values and all(value is None for value in values) else sum(value or 0 for value in values)
+
+
+def _with_expected_misses(entries: Sequence[CellEntry], signature: Signature, confidence: float) -> Signature:
+    """The signature, with a note of how many intervals are expected to miss, where these are two or more."""
+    number = sum(cell["fs_rate"]["value"] is not None and cell["fs_rate"]["low"] is not None for cell in entries)
+    missing = (1 - confidence) * number
+    if missing < 2 - 1e-9:
+        return signature.copy()
+    note = message("note.each_alone", percent=100 * confidence, count=number, missing=missing)
+    return {**signature, "notes": [*(signature.get("notes") or []), note]}
+
+
+# Violation rates as studies print them, and accuracy beside them.
+
+
+def violation_tables(basis: Basis, entries: Sequence[CellEntry], families: Families) -> list[ViolationTable]:
+    """Return one table a study: rows are its relations, then their families, then totals; columns its systems.
+
+    An entry has a cell's own rates, or those of several cells together. Where some relation lacks an estimate for a
+    system, or does not apply to it, a row `estimated` after `all` is over the other relations, so that VR_o and VR_g of
+    all systems can be compared.
+    """
+    tables: list[ViolationTable] = []
+    for task, study in dict.fromkeys((cell["task"], cell["study"]) for cell in entries):
+        own = [cell for cell in entries if (cell["task"], cell["study"]) == (task, study)]
+        systems = sorted({cell["system"] for cell in own})
+        place: Any = {"task": task, "study": study, "corpus": own[0]["corpus"], "systems": systems}
+        rows: Any = [
+            {
+                "by": by, "name": name, "family": family,
+                "rates": [_violations(system, basis, entries, study, members) for system in systems],
+            }
+            for by, name, family, members in _rows(own, systems, families)
+        ]  # fmt: skip
+        tables.append(place | {"rows": rows})
+    return tables
+
+
+def _rows(
+    cells: Sequence[CellEntry], systems: Sequence[str], families: Families
+) -> Iterator[tuple[str, str, str | None, list[str]]]:
+    """Yield the rows of a study's table: kind, name, family, and the relations that it is over."""
+    relations = list(dict.fromkeys(cell["relation"] for cell in cells))
+    of = {name: families.get((cells[0]["task"], name)) for name in relations}
+    yield from (("relation", relation, of[relation], [relation]) for relation in relations)
+    for family in dict.fromkeys(filter(None, of.values())):
+        yield "family", family, family, [name for name in relations if of[name] == family]
+    yield "all", "all", None, relations
+    checked = [cell for cell in cells if cell["sr_observed"] is not None]
+    known = {(cell["relation"], cell["system"]) for cell in checked if cell["sr_genuine"]["value"] is not None}
+    lacking = {cell["relation"] for cell in checked for one in systems if (cell["relation"], one) not in known}
+    rest = [relation for relation in relations if relation not in lacking]
+    if lacking and any(cell["satisfied"] for cell in cells if cell["relation"] in rest):
+        yield "estimated", message("violations.estimated", part=len(rest), count=len(relations)), None, rest
+
+
+def _violations(
+    system: str, basis: Basis, entries: Sequence[CellEntry], study: object, relations: Sequence[str]
+) -> ViolationRate:
+    """The rates of a system's cells under these relations together."""
+    keys = [(study, relation, system) for relation in relations]
+    places = [basis.places[key] for key in keys if key in basis.places]
+    if not places:
+        reason = message("no_rate.not_run")
+        return {"system": system, "groups": None, "vr_observed": None, "vr_genuine": estimated(None, reason=reason)}
+    chosen = [entries[at] for at in places]
+    rates: GenuineRates = chosen[0] if len(places) == 1 else together(basis, entries, places)[0]
+    observed, genuine = rates["sr_observed"], less(rates["sr_genuine"])
+    return {
+        "system": system,
+        "groups": None if any(cell["satisfied"] is None for cell in chosen) else sum(map(_groups, chosen)),
+        "vr_observed": None if observed is None else 1 - observed,
+        "vr_genuine": genuine if genuine["value"] is None else {**genuine, "reason": None},
+    }
+
+
+def accuracy_entries(
+    violations: Sequence[ViolationTable], right_outputs: Sequence[RightOutputs], confidence: float = 0.95
+) -> list[Entry]:
+    """Return one entry a table of `violations`: each system's accuracy by gold, and its SR_o and SR_g.
+
+    SR_o = 1 - VR_o and SR_g = 1 - VR_g are what a study reports as accuracy by metamorphic testing. Both are over all
+    relations or, where the table has a row `estimated`, over those of which every system has an estimate: `over` is
+    that row's name. `order_*` are the systems, best first (ties by name), by each of the three; None where one system
+    lacks the rate. Without gold `systems` is empty, with the reason.
+    """
+    counts: Mapping[Any, RightOutputs] = {one.study: one for one in right_outputs if one.by == "gold"}
+    entries: list[Entry] = []
+    for table in violations:
+        outputs = counts.get(table["study"])
+        totals, systems = table["rows"][-1], list[Entry]()
+        if outputs is not None and outputs.reason is None:
+            by_name = {answered.system: answered for answered in outputs.systems}
+            systems = [_accuracy(by_name[rates["system"]], rates, confidence) for rates in totals["rates"]]
+        entries.append(
+            {
+                "task": table["task"], "study": table["study"], "corpus": table["corpus"],
+                "sources": outputs.sources if outputs else 0,
+                "systems": systems,
+                "reason": outputs.reason if outputs else NO_GOLD,
+                "over": totals["name"],
+                "order_accuracy": _order({one["system"]: one["accuracy"]["value"] for one in systems}),
+                "order_observed": _order({one["system"]: one["sr_observed"] for one in systems}),
+                "order_genuine": _order({one["system"]: one["sr_genuine"]["value"] for one in systems}),
+            }
+        )  # fmt: skip
+    return entries
+
+
+def accuracy_of(answered: SystemAccuracy, confidence: float = 0.95) -> EstimateEntry:
+    """Return a system's accuracy with its mid-p interval for texts to come, where outputs of one document count as
+    their effective number."""
+    if not answered.outputs:
+        return estimated(None, 0)
+    rate, worth = answered.right / answered.outputs, answered.outputs if answered.worth is None else answered.worth
+    ends = mid_p(rate * worth, worth, None, confidence=confidence)
+    return estimated((rate, ends.low, ends.high), answered.outputs)
+
+
+def _accuracy(answered: SystemAccuracy, rates: ViolationRate, confidence: float) -> Entry:
+    genuine = less(rates["vr_genuine"])
+    if genuine["value"] is None:  # bounds are in the table of violations
+        genuine = estimated(None, reason=genuine["reason"])
+    return {
+        "system": answered.system,
+        "right": answered.right,
+        "accuracy": accuracy_of(answered, confidence),
+        "sr_observed": None if rates["vr_observed"] is None else 1 - rates["vr_observed"],
+        "sr_genuine": genuine,
+    }
+
+
+def _order(rates: Mapping[str, float | None]) -> list[str] | None:
+    """Systems by their rates, best first; None where there are none or one lacks the rate."""
+    known = {system: rate for system, rate in rates.items() if rate is not None}
+    return sorted(known, key=lambda one: (-round(known[one], 12), one)) if rates and len(known) == len(rates) else None

@@ -1,13 +1,13 @@
 """`audit compare`: two versions of a system: the report's difference of the two, and the groups that changed.
 
-The numbers are those of the report's pairs (`audit.reports.standings.pair_entry`).
+The numbers are those of the report's pairs (`audit.reports.standings.compared_pair`).
 """
 
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -19,16 +19,16 @@ from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.resolution import Whose
 from audit.options import spread
 from audit.relations import COUNTED, Outcome
-from audit.reports.build import Basis
-from audit.reports.document import Entry
+from audit.reports.basis import Basis, Comparisons
+from audit.reports.document import Entry, estimated
 from audit.reports.options import CompareOptions
-from audit.reports.standings import Comparisons, pair_entry, pair_sizes
+from audit.reports.standings import compared_pair, pair_sizes
 from audit.reports.study import comparisons_of
 from audit.reports.tables import Section, Table
-from audit.reports.words import UNKNOWN, Estimate, percent, signed
+from audit.reports.words import UNKNOWN, Estimate, estimate, percent, signed
 from audit.statistics.contests import Answered, Compared
 from audit.statistics.orders import holm
-from audit.statistics.rates import Rate, rates_of
+from audit.statistics.rates import rates_of
 from audit.store import checked, rows_among, snapshot, table_of, tables
 
 UNDECIDED = 4
@@ -69,7 +69,7 @@ class Condition:
         return cls(text, how, kind, found["relation"], float(found["number"]) / 100)  # type: ignore[arg-type]
 
     def decide(self, document: Entry) -> tuple[Literal["passes", "fails", "undecided"], str]:
-        """Whether the comparison passes or fails, and why, in a clause.
+        """Return whether the comparison passes or fails, and why, in a clause.
 
         `surely` it fails where the whole interval is beyond the limit, `estimated` where the estimate is, `possibly`
         where an end is. Without an estimate it is undecided where the limit lies between the ends, but for `possibly`.
@@ -104,16 +104,8 @@ def status_of(document: Entry, undecided: str | None = None) -> int:
 # The two systems, and the report's comparison of them under each relation.
 
 
-@dataclass(frozen=True)
-class _Version:
-    id: int
-    name: str
-    version: str
-    settings: str
-
-    @property
-    def label(self) -> str:
-        return f"{self.name}@{self.version}"
+def _label(version: Any) -> str:
+    return f"{version.name}@{version.version}"
 
 
 @spread
@@ -131,42 +123,28 @@ def compare(
     with snapshot(engine) as connection:
         versions = [_system(connection, name) for name in (old, new)]
         if versions[0].id == versions[1].id:
-            raise AuditError(f"{old} and {new} are the same system, {versions[0].label}; name two versions")
-        studies = _studies_of_both(connection, versions)
-        document = _document(connection, versions, studies, options)
+            raise AuditError(f"{old} and {new} are the same system, {_label(versions[0])}; name two versions")
+        both = _both(connection, versions, options.answers)
+        document = _document(connection, versions, both, options)
     for condition in conditions:
         outcome, because = condition.decide(document)
         document["conditions"].append({"condition": condition.text, "outcome": outcome, "because": because})
     return document
 
 
-def _system(connection: Connection, name: str) -> _Version:
+def _system(connection: Connection, name: str) -> Any:
     """The system that a name means. Raises AuditError, which lists what is there, where it is none or several."""
     table = table_of(tables.System)
     columns = (table.c.id, table.c.name, table.c.version, table.c.settings)
-    every = [_Version(*row) for row in connection.execute(select(*columns).order_by(table.c.id))]
-    fitting = [one for one in every if name in (one.name, one.label, f"#{one.id}", f"{one.label}#{one.id}")]
-    fitting = fitting or [one for one in every if one.label.startswith(name)]
+    every = connection.execute(select(*columns).order_by(table.c.id)).all()
+    fitting = [one for one in every if name in (one.name, _label(one), f"#{one.id}", f"{_label(one)}#{one.id}")]
+    fitting = fitting or [one for one in every if _label(one).startswith(name)]
     if len(fitting) == 1:
         return fitting[0]
-    there = ", ".join(f"{one.label}#{one.id}" for one in fitting or every) or "none"
+    there = ", ".join(f"{_label(one)}#{one.id}" for one in fitting or every) or "none"
     what = "means several systems" if fitting else "is no system"
     number = f"; a version, or a number as in #{fitting[0].id}, is enough" if fitting else ""
     raise AuditError(f"{name} {what}; there are {there}{number}")
-
-
-def _studies_of_both(connection: Connection, versions: Sequence[_Version]) -> list[int]:
-    """The studies with groups that apply to both. Raises AuditError where there are none."""
-    studies = [int(id) for id in connection.execute(select(table_of(tables.Study).c.id)).scalars()]
-    checks = checked(connection, studies)
-    labels = " and ".join(version.label for version in versions)
-    if missing := [version.label for version in versions if version.id not in checks.systems]:
-        raise AuditError(f"{missing[0]} was never checked; run it first")
-    columns = [checks.systems.index(version.id) for version in versions]
-    applies = np.isin(checks.outcome[:, columns], (Outcome.SATISFIED, Outcome.VIOLATED)).all(axis=1)
-    if not applies.any():
-        raise AuditError(f"no group applies to both of {labels}; run both on the same corpus, under the same relations")
-    return [int(study) for study in np.unique(checks.study[applies])]
 
 
 @dataclass
@@ -197,19 +175,28 @@ class _Both:
         return replace(of, answered=answered, open={key: one & False for key, one in of.open.items()})
 
 
-def _both(connection: Connection, versions: Sequence[_Version], studies: Sequence[int], answers: Whose) -> _Both:
+def _both(connection: Connection, versions: Sequence[Any], answers: Whose) -> _Both:
+    """Read the two from the studies with groups that apply to both. Raises AuditError where there are none."""
+    checks = checked(connection, connection.execute(select(table_of(tables.Study).c.id)).scalars().all())
+    if missing := [_label(version) for version in versions if version.id not in checks.systems]:
+        raise AuditError(f"{missing[0]} was never checked; run it first")
+    columns = [checks.systems.index(version.id) for version in versions]
+    applies = np.isin(checks.outcome[:, columns], (Outcome.SATISFIED, Outcome.VIOLATED)).all(axis=1)
+    if not applies.any():
+        labels = " and ".join(map(_label, versions))
+        raise AuditError(f"no group applies to both of {labels}; run both on the same corpus, under the same relations")
     groups, answered, open_groups = dict[str, Compared](), dict[str, Answered](), dict[str, np.ndarray]()
     both = _Both(Comparisons(groups, answered, open_groups, ("old", "new"), np.zeros(0, np.int64)), {}, {}, [])
     clusters: list[np.ndarray] = []  # of each study its own, so that errors of studies are independent
-    for study in studies:
+    for study in np.unique(checks.study[applies]).tolist():
         counted = count(connection, answers, study)
         of, population = comparisons_of(counted, study), counted.populations[study]
         at = [population.systems.index(version.id) for version in versions]
         first, codes = sum(map(len, clusters)), 1 + max((int(one.max(initial=-1)) for one in clusters), default=-1)
-        missing = [name for name, one in of.groups.items() if not one.pair(at[0], at[1]).groups]
-        both.left_out += [f"{', '.join(missing)}: no group applies to both"] if missing else []
+        lacking = [name for name, one in of.groups.items() if not one.pair(at[0], at[1]).groups]
+        both.left_out += [f"{', '.join(lacking)}: no group applies to both"] if lacking else []
         for (name, one), ids in zip(of.groups.items(), population.group.values(), strict=True):
-            if name not in missing:
+            if name not in lacking:
                 key = f"{study} {name}"
                 both.keys[key], both.group[key] = (study, population.task, name), ids[:, at]
                 groups[key] = Compared(first + one.source, one.satisfied[:, at], one.output[:, at], one.proxy[:, :, at])
@@ -219,20 +206,16 @@ def _both(connection: Connection, versions: Sequence[_Version], studies: Sequenc
     return replace(both, comparison=replace(both.comparison, cluster=np.concatenate(clusters)))
 
 
-def _document(
-    connection: Connection, versions: Sequence[_Version], studies: Sequence[int], options: CompareOptions
-) -> Entry:
+def _document(connection: Connection, versions: Sequence[Any], both: _Both, options: CompareOptions) -> Entry:
     """The whole document, before conditions are decided."""
     numbers = Basis(pd.DataFrame(), target=options.target)
-    both = _both(connection, versions, studies, options.answers)
     entries = [_entry(both, [key], numbers, *names) for key, names in both.keys.items()]
     for kind in ("observed", "genuine"):
-        rises: list[Entry] = [entry[kind] for entry in entries]
-        tested = [(rise, rise["p"]) for rise in rises if rise["p"] is not None]
-        for (rise, _), adjusted in zip(tested, holm([p for _, p in tested]), strict=True):
+        tested: list[Entry] = [entry[kind] for entry in entries if entry[kind]["p"] is not None]
+        for rise, adjusted in zip(tested, holm([rise["p"] for rise in tested]), strict=True):
             rise["p_holm"] = adjusted
     old, new = ({"system": one.name, "version": one.version, "settings": one.settings} for one in versions)
-    signature = {"audit": audit.__version__, **asdict(options), "confidence": numbers.confidence}
+    asked = {name: value for name, value in asdict(options).items() if name != "show"}
     return {
         "old": old,
         "new": new,
@@ -242,7 +225,7 @@ def _document(
         "broke": _listed(connection, both, versions, options.show, worse=True),
         "fixed": _listed(connection, both, versions, options.show, worse=False),
         "conditions": [],
-        "signature": {name: value for name, value in signature.items() if name != "show"},
+        "signature": {"audit": audit.__version__, **asked, "confidence": numbers.confidence},
     }
 
 
@@ -252,11 +235,13 @@ def _entry(
     """What changed under one relation, or under these together, by their numbers of groups."""
     of, satisfied = both.comparison, np.concatenate([both.satisfied(key) for key in keys])
     weights = {key: len(both.satisfied(key)) / len(satisfied) for key in keys}
-    by_study: dict[int, dict[str, float]] = {}
-    for key in keys:
-        by_study.setdefault(both.keys[key][0], {})[key] = weights[key]
-    sizes = [pair_sizes(of, own, of.systems) for own in by_study.values()]
-    is_known = all(one["judged"] or not one["informative"] for one in sizes)
+    studies = {both.keys[key][0]: [one for one in keys if both.keys[one][0] == both.keys[key][0]] for key in keys}
+    sizes = [pair_sizes(of, dict.fromkeys(own, 1.0), of.systems) for own in studies.values()]
+    rises = [_rise(both.as_observed(), weights, numbers), _rise(of, weights, numbers)]
+    if not all(one["judged"] or not one["informative"] for one in sizes):  # the ends hold whatever the answers are
+        kinds = np.sum([of.groups[key].pair(0, 1).totals[:3] for key in keys], axis=0) / len(satisfied)
+        ends = {"low": -float(kinds[0] + kinds[2]), "high": float(kinds[0] + kinds[1])}
+        rises[1] = {"estimate": None, **ends, "p": None, "p_holm": None}
     return {
         "task": task,
         "study": study,
@@ -268,24 +253,15 @@ def _entry(
         "judged": sum(one["judged"] for one in sizes),
         "vr_old": float(1 - satisfied[:, 0].mean()),
         "vr_new": float(1 - satisfied[:, 1].mean()),
-        "observed": _rise(both.as_observed(), weights, numbers),
-        "genuine": _rise(of, weights, numbers) if is_known else _possible(of, keys, len(satisfied)),
+        "observed": rises[0],
+        "genuine": rises[1],
     }
 
 
 def _rise(comparison: Comparisons, weights: Mapping[str, float], numbers: Basis) -> Entry:
     """SR_g of the old system less that of the new one, as the report's pairs have it."""
-    systems = (comparison.systems[0], comparison.systems[1])
-    stand = comparison.standing(weights, systems, numbers.target, 0.0)
-    pair = pair_entry(comparison, weights, systems, stand.ahead[0, 1], stand.error[0, 1], numbers)
+    pair = compared_pair(comparison, weights, ("old", "new"), numbers, 0.0)
     return {"estimate": pair["difference"], "low": pair["low"], "high": pair["high"], "p": pair["p"], "p_holm": None}
-
-
-def _possible(comparison: Comparisons, keys: Sequence[str], groups: int) -> Entry:
-    """The ends that hold whatever the answers are, where nothing tells."""
-    kinds = np.sum([comparison.groups[key].pair(0, 1).totals[:3] for key in keys], axis=0)
-    low, high = -(kinds[0] + kinds[2]) / groups, (kinds[0] + kinds[1]) / groups
-    return {"estimate": None, "low": float(low), "high": float(high), "p": None, "p_holm": None}
 
 
 # The groups that got worse or better, the most instructive first, with their texts.
@@ -294,9 +270,7 @@ Members = list[tuple[str, tuple[str, ...], str]]
 """Role, texts, and what the system said, of each counted member."""
 
 
-def _listed(
-    connection: Connection, both: _Both, versions: Sequence[_Version], show: int, *, worse: bool
-) -> list[Entry]:
+def _listed(connection: Connection, both: _Both, versions: Sequence[Any], show: int, *, worse: bool) -> list[Entry]:
     """Groups that got worse, or better: those that one of the two satisfies rightly and the other does not first, then
     those whose verdict changed and which nobody settled, then those that are satisfied falsely."""
     rows: list[tuple[int, int, str, list[int], list[str]]] = []
@@ -308,29 +282,19 @@ def _listed(
         turned = tells & held[:, good] & ~held[:, bad]
         rightly = tells & (genuine[:, good] == 1) & (genuine[:, bad] == 0)
         level = np.select([rightly, turned & (genuine[:, good] < 0), turned], [0, 1, 2], 3)
+        states = np.where(~held, "violated", np.select([genuine < 0, genuine > 0], ["satisfied", "genuine"], "false"))
         for wanted in range(3):
             # A few of each relation: the texts of a hundred thousand need not be read for ten.
             for turn, at in enumerate(np.flatnonzero(level == wanted)[: 4 * show]):
-                states = [_state(held[at, side], genuine[at, side]) for side in (0, 1)]
-                rows.append((wanted, turn, name, both.group[key][at].tolist(), states))
-    members = [
-        _members(connection, version.id, [row[3][side] for row in rows]) for side, version in enumerate(versions)
-    ]
-    chosen: list[Entry] = []
-    seen: set[tuple[str, ...]] = set()
-    for _, _, relation, ids_of, states in sorted(rows, key=lambda row: row[:2]):
-        outputs = _side_by_side(*(members[side].get(ids_of[side], []) for side in (0, 1)))
+                rows.append((wanted, turn, name, both.group[key][at].tolist(), states[at].tolist()))
+    members = [_members(connection, of.id, [row[3][side] for row in rows]) for side, of in enumerate(versions)]
+    chosen: dict[tuple[str, ...], Entry] = {}
+    for _, _, relation, ids, (old, new) in sorted(rows, key=lambda row: row[:2]):
+        outputs = _side_by_side(*(members[side].get(ids[side], []) for side in (0, 1)))
         source = tuple(outputs[0]["texts"]) if outputs else ()
-        if source not in seen and len(chosen) < show:
-            seen.add(source)
-            chosen.append({"relation": relation, "old": states[0], "new": states[1], "members": outputs})
-    return chosen
-
-
-def _state(satisfied: bool, genuine: int) -> str:
-    if not satisfied:
-        return "violated"
-    return "satisfied" if genuine < 0 else "genuine" if genuine else "false"
+        if len(chosen) < show:
+            chosen.setdefault(source, {"relation": relation, "old": old, "new": new, "members": outputs})
+    return list(chosen.values())
 
 
 def _members(connection: Connection, system: int, groups: Sequence[int]) -> dict[int, Members]:
@@ -409,14 +373,8 @@ def check_relation(
     worst.sort(key=lambda one: (one["new"] != "false", sum(len(text) for of in one["members"] for text in of["texts"])))
     rates = rates_of([place], counted.judged, counted.checked, finite=False)
     groups, judged = int((counted.checked.cell == place).sum()), int(counted.cells.loc[place, "judged"])
-    observed, genuine = _of_violations(rates.observed), _of_violations(rates.genuine)
+    observed, genuine = (estimate(estimated(of and of.less(), judged)) for of in (rates.observed, rates.genuine))
     return RelationCheck(relation["name"], groups, len(rows), judged, observed, genuine, worst[:show])
-
-
-def _of_violations(satisfied: Rate | None) -> Estimate:
-    """The violation rate to a satisfaction rate."""
-    rate = None if satisfied is None else satisfied.less()
-    return Estimate(None) if rate is None else Estimate(rate.value, rate.low, rate.high)
 
 
 # For people, in English: a command alone says it.
@@ -429,24 +387,23 @@ def compare_sections(document: Entry) -> Iterator[Section]:
     rows = [
         (
             one["relation"] or "all", one["groups"], one["fixed"], one["broke"],
-            f"{percent(one['vr_old'])} → {percent(one['vr_new'])}", in_points(one["observed"]),
-            in_points(one["genuine"]), f"{one['judged']:,}/{one['informative']:,}",
+            f"{percent(one['vr_old'])} → {percent(one['vr_new'])}", _points(one["observed"]), _points(one["genuine"]),
+            f"{one['judged']:,}/{one['informative']:,}",
         )
         for one in [*document["relations"], document["all"]]
     ]  # fmt: skip
     yield Section(f"{old} -> {new}", [Table(heads, rows), *_sentences(document)])
     if document["broke"]:
         yield Section("What got worse", list(map(group_section, document["broke"])))
-    outcomes = [f"{one['outcome']}: {one['condition']} ({one['because']})" for one in document["conditions"]]
-    if outcomes:
-        yield Section("Conditions", outcomes)
+    if document["conditions"]:
+        lines = [f"{one['outcome']}: {one['condition']} ({one['because']})" for one in document["conditions"]]
+        yield Section("Conditions", lines)
 
 
 def _sentences(document: Entry) -> Iterator[str]:
     every = document["all"]
     rates = (("violation rate (VR)", every["observed"]), ("genuine one", every["genuine"]))
-    changes = "; ".join(f"the {name} {moved(rise)}" for name, rise in rates if rise["low"] is not None)
-    if changes:
+    if changes := "; ".join(f"the {name} {moved(rise)}" for name, rise in rates if rise["low"] is not None):
         yield f"Over all, {changes}. To rise is to get worse."
     for entry in document["relations"]:
         for kind in ("observed", "genuine"):
@@ -463,21 +420,17 @@ def _sentences(document: Entry) -> Iterator[str]:
 
 def group_section(group: Entry) -> Section:
     """Return one group with its texts and both outputs."""
-    is_alone = group["old"] == group["new"]  # of one system
-    lines = []
+    is_alone, lines = group["old"] == group["new"], []  # of one system
     for member in group["members"]:
         both = (member["new"],) if is_alone and member["old"] is None else (member["old"], member["new"])
         outputs = " -> ".join(output if output is not None else "(none)" for output in both)
-        texts, said = (
-            textwrap.shorten(text, most, placeholder=" …")
-            for text, most in ((" | ".join(member["texts"]), 200), (outputs, 100))
-        )
+        texts = textwrap.shorten(" | ".join(member["texts"]), 200, placeholder=" …")
+        said = textwrap.shorten(outputs, 100, placeholder=" …")
         lines.append(f"{member['role'].replace('_', '-')}: {texts}  [{said}]")
-    states = group["new"] if is_alone else f"{group['old']} -> {group['new']}"
-    return Section(f"{group['relation']}: {states}", lines)
+    return Section(f"{group['relation']}: {group['new'] if is_alone else group['old'] + ' -> ' + group['new']}", lines)
 
 
-def in_points(rise: Entry) -> str:
+def _points(rise: Entry) -> str:
     """A difference for people: the estimate and its interval, or where there is none the bounds."""
     if rise["low"] is None or rise["high"] is None:
         return UNKNOWN
@@ -486,15 +439,14 @@ def in_points(rise: Entry) -> str:
 
 
 def moved(rise: Entry) -> str:
-    """A rise in words.
+    """Return a rise in words.
 
     >>> moved({"estimate": -0.25, "low": -0.3, "high": -0.2, "p": None, "p_holm": None})
     'fell by 25.0 points [-30.0 to -20.0]'
     """
-    ends = f"{signed(rise['low'] or 0.0)} to {signed(rise['high'] or 0.0)}"
+    ends = f"{signed(rise['low'])} to {signed(rise['high'])}"
     if rise["estimate"] is None:
         return f"changed by {ends} points"
     rounded = round(100 * rise["estimate"], 1)
-    return (f"{'rose' if rounded > 0 else 'fell'} by {abs(rounded):.1f} points" if rounded else "did not change") + (
-        f" [{ends}]"
-    )
+    said = f"{'rose' if rounded > 0 else 'fell'} by {abs(rounded):.1f} points" if rounded else "did not change"
+    return f"{said} [{ends}]"

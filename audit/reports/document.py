@@ -2,15 +2,14 @@
 
 `ReportDocument` is what `audit.reports.build` makes and what the terminal, HTML, charts, app and library render.
 `json_schema` gives its JSON Schema, which the documentation publishes. Rates are fractions between 0 and 1, counts are
-whole numbers, and whatever is unknown is null. An interval ends at `..._low` and `..._high`; where answers leave
-bounds only, these are `..._least` and `..._most`, and the interval is theirs.
+whole numbers, and whatever is unknown is null. A rate that is estimated is an `EstimateEntry`.
 """
 
 import json
 import math
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NotRequired
 
 import pandas as pd
 from typing_extensions import TypedDict, is_typeddict  # Python's own, before 3.12, is not enough for pydantic
@@ -21,18 +20,8 @@ if TYPE_CHECKING:
 Rate = float | None
 Entry = dict[str, Any]
 """A small part of a document: values by name."""
-Part = TypeVar("Part")
 State = Literal["sure", "likely", "open", "level", "looks", "apart", "unknown", "one_system"]
 """How sure it is which system is best."""
-
-
-def unknown(part: type[Part]) -> Part:
-    """A part of a document of which nothing is known: null under each of its keys.
-
-    >>> unknown(GenuineRates)["fs_low"] is None
-    True
-    """
-    return cast(Part, dict.fromkeys(part.__annotations__))
 
 
 def plain(value: Any) -> Any:
@@ -46,19 +35,42 @@ def plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-class Place(TypedDict):
-    """What cells, relations and tables have in common: what they belong to."""
+class EstimateEntry(TypedDict):
+    """A rate with the ends of its 95 % interval, from `n` judged groups or outputs; without a value the `reason`.
 
-    task: str
-    study: int | str | None
-    corpus: str | None
+    Where answers leave bounds only, `least` and `most` are these in place of a value, and the interval is theirs.
+    """
 
-
-class Ends(TypedDict):
-    """The ends of a 95 % interval; null where there is none."""
-
+    value: Rate
     low: Rate
     high: Rate
+    least: Rate
+    most: Rate
+    n: int | None
+    reason: str | None
+
+
+ENDS = ("value", "low", "high", "least", "most")
+
+
+def estimated(rate: Any, n: int | None = None, reason: str | None = None) -> EstimateEntry:
+    """Return what statistics say of a rate as documents have it: value, low and high, one with these names, or None.
+
+    >>> estimated((0.5, 0.25, 0.75), 8)["high"], estimated(None, reason="nothing is judged")["reason"]
+    (0.75, 'nothing is judged')
+    """
+    values = list(rate) if isinstance(rate, tuple) else [getattr(rate, end, None) for end in ENDS]
+    if hasattr(rate, "rate"):
+        values[0] = rate.rate
+    known = dict(zip(ENDS, map(plain, values), strict=False))
+    return {**dict.fromkeys(ENDS), **known, "n": n, "reason": reason}  # type: ignore[typeddict-item]
+
+
+def less(rate: EstimateEntry) -> EstimateEntry:
+    """Return 1 minus a rate: the lower end of one is the upper end of the other."""
+    ends = zip(ENDS, ("value", "high", "low", "most", "least"), strict=True)
+    turned = {end: None if rate[of] is None else 1 - rate[of] for end, of in ends}  # type: ignore[literal-required]
+    return {**rate, **turned}  # type: ignore[typeddict-item]
 
 
 class Signature(TypedDict, total=False):
@@ -75,18 +87,18 @@ class Signature(TypedDict, total=False):
     samples: list[Entry]
     systems: list[Entry]
     relations: list[Entry]
-    answers: dict[str, Any]
+    answers: Entry
     """Whose answers count (`whose`), and how many questions each origin settled."""
     words: dict[str, int]
     """By task, the version of the words that the users set for it; absent where all words are audit's own."""
     holds: Any
     estimator: str
     audits: dict[str, str]
-    proxy: dict[str, Any]
+    proxy: Entry
     causes: int
     slices: list[str]
     weights: str
-    primary: list[dict[str, Any]]
+    primary: list[Entry]
     interval: str | None
     confidence: float | None
     target: str
@@ -98,33 +110,23 @@ class Signature(TypedDict, total=False):
     """What has to be known to read the numbers."""
 
 
+# Cells, and cells together.
+
+
+class Place(TypedDict):
+    """What cells, relations and tables have in common: what they belong to."""
+
+    task: str
+    study: int | str | None
+    corpus: str | None
+
+
 class GenuineRates(TypedDict):
-    """SR_o, R_FS and SR_g, the latter two with their intervals; without an estimate what the answers leave possible."""
+    """SR_o, R_FS and SR_g."""
 
     sr_observed: Rate
-    fs_rate: Rate
-    fs_low: Rate
-    fs_high: Rate
-    fs_least: Rate
-    fs_most: Rate
-    sr_genuine: Rate
-    sr_genuine_low: Rate
-    sr_genuine_high: Rate
-    sr_least: Rate
-    sr_most: Rate
-
-
-class Violations(TypedDict):
-    """VR_o and VR_g of a system, the latter with its interval or bounds; else `reason` says why it has none."""
-
-    system: str
-    vr_observed: Rate
-    vr_genuine: Rate
-    vr_genuine_low: Rate
-    vr_genuine_high: Rate
-    vr_least: Rate
-    vr_most: Rate
-    reason: str | None
+    fs_rate: EstimateEntry
+    sr_genuine: EstimateEntry
 
 
 class Counts(TypedDict):
@@ -149,105 +151,15 @@ class Counts(TypedDict):
     """Drawn groups that wait for an answer; over all cells, questions that wait."""
 
 
-class Ranks(TypedDict):
-    """How sure a system's place among others is; `reason` says why that is not known."""
-
-    system: str
-    p_best: Rate
-    """Probability that no system is better by more than delta, on the side of caution."""
-    rank_low: int | None
-    rank_high: int | None
-    reason: str | None
-
-
 class CellEntry(Place, Counts, GenuineRates):
     """One system under one relation of one study: counts, and rates among the groups that it applies to."""
 
     relation: str
     system: str
-    vr_observed: Rate
-    vr_genuine: Rate
-    reason: str | None
-    """Why there is no genuine rate; null where there is one."""
-    method: str | None
-    """What made the interval."""
 
 
-class CommonEntry(TypedDict):
-    """The groups that apply to all systems of a relation, and the most that two of them share."""
-
-    groups: int | None
-    most_groups: int | None
-    deciding: int | None
-    judged: int | None
-    reason: str | None
-
-
-class OvertakingEntry(TypedDict):
-    """A system that becomes the best one, and how sure that is."""
-
-    system: str
-    p: float | None
-    p_holm: float | None
-    sure: bool
-
-
-class RankedEntry(Ranks):
-    """A system in the order of a relation, by rates over the common groups."""
-
-    sr_observed: Rate
-    sr_genuine: Rate
-
-
-class PairEntry(Ends):
-    """SR_g of `system` minus that of `other`."""
-
-    system: str
-    other: str
-    difference: float | None
-    p: float | None
-    p_above: float | None
-    p_below: float | None
-    p_holm: float | None
-    """Adjusted over all pairs of the report."""
-    apart: bool
-    groups: int
-    informative: int
-    judged: int
-    reason: str | None
-
-
-class RelationResultEntry(Place):
-    """The systems under one relation, before and after the correction."""
-
-    relation: str
-    order_observed: list[str]
-    order_genuine: list[str]
-    best_observed: list[str]
-    best_genuine: list[str]
-    order_changes: bool
-    best_changes: bool
-    best_changes_sure: bool
-    """Whether another system is surely better than every one that was reported as best."""
-    best_sure: bool
-    """Whether the one in `best_genuine` is surely better than every other."""
-    best_own: list[str] | None
-    common: CommonEntry | None
-    overtaking: list[OvertakingEntry]
-    ranking: list[RankedEntry]
-    pairs: list[PairEntry]
-    carry: NotRequired[Entry | None]
-
-
-class Covered(GenuineRates):
-    """The part of the totals that is about the cells that have an estimate or, where none has, about bounds of all."""
-
-    cells_covered: int
-    satisfied_covered: int | None
-
-
-class OverallEntry(Counts, Covered):
-    """Sums over all cells; rates over the cells that have an estimate."""
+class OverallEntry(Counts, GenuineRates):
+    """Sums over all cells; rates over the `cells_covered`, those that have an estimate or, where none has, bounds."""
 
     relations: int
     relations_compared: int
@@ -255,31 +167,32 @@ class OverallEntry(Counts, Covered):
     cells: int
     cells_estimated: int
     cells_waiting: int
+    cells_covered: int
+    satisfied_covered: int | None
     waiting_distinct: bool
-    best_changes_sure: int
-    best_changes_open: int
-    best_changes_estimated: int
-
     waiting_groups: NotRequired[int]
     audits_waiting: NotRequired[int | None]
+    best_changes_sure: int
+    best_changes_open: int
 
 
 class RollupEntry(GenuineRates):
-    """Cells taken together, by relation, family, system, or all."""
+    """Cells taken together, by relation, family, system, or all; `missing` are those that lack an estimate."""
 
     by: str
     name: str
     task: str | None
     cells: int
-    method: str | None
-    reason: str | None
     missing: list[Entry]
 
 
-class ViolationRate(Violations):
+class ViolationRate(TypedDict):
     """Observed and genuine violation rate of one system in a row of the violation table."""
 
+    system: str
     groups: int | None
+    vr_observed: Rate
+    vr_genuine: EstimateEntry
 
 
 class ViolationRow(TypedDict):
@@ -298,100 +211,106 @@ class ViolationTable(Place):
     rows: list[ViolationRow]
 
 
-class SystemAccuracy(Ends):
-    """A system's share of right outputs among the sources that have a label."""
+# How systems stand to each other.
+
+
+class Ranks(TypedDict):
+    """How sure a system's place among others is; `reason` says why that is not known."""
 
     system: str
-    outputs: int
-    accuracy: Rate
-
-
-class RepeatedCell(Ends):
-    """How steady a cell's verdicts are over calls, or the reason why that is not known.
-
-    `unstable` groups, whose `share` has an interval, do not have the same verdict by every call. `vr_by_chance` is the
-    violation rate that randomness alone would make, were each follow-up the source once more. Of the `violated` groups
-    `always_violated` are so by every call.
-    """
-
-    relation: str
-    system: str
-    groups: int | None
-    calls: int | None
-    unstable: int | None
-    share: Rate
-    vr_first: Rate
-    vr_mean: Rate
-    vr_by_chance: Rate
-    violated: int | None
-    always_violated: int | None
+    p_best: Rate
+    """Probability that no system is better by more than delta, on the side of caution."""
+    rank_low: int | None
+    rank_high: int | None
     reason: str | None
 
 
-class SliceRate(Violations, GenuineRates):
-    """Rates of a system on the sources of a slice, over all relations (`relation` null) or under one."""
+class RankedEntry(Ranks):
+    """A system under a relation, by the rates of its own groups."""
 
-    slice: str | None
-    relation: str | None
-    sources: int
+    sr_observed: Rate
+    sr_genuine: Rate
+
+
+class CommonEntry(TypedDict):
+    """The groups that apply to all systems of a relation, and the most that two of them share."""
+
     groups: int
-    violated: int
+    most_groups: int
+    deciding: int
     judged: int
-    false: int
-    vr_observed_low: Rate
-    vr_observed_high: Rate
+    reason: str | None
 
 
-class SliceStanding(Ends):
-    """Who is best in a slice, over the groups there that apply to all systems, and whether that is another one.
+class OvertakingEntry(TypedDict):
+    """A system that becomes the best one, and how sure that is."""
 
-    `rival` is the best there where it is not `best_genuine` of the whole: by so much is its SR_g above it there. `p` is
-    adjusted for choosing among the systems, `p_holm` for all slices of the report, too.
-    """
-
-    slice: str | None
-    groups: int
-    order_observed: list[str]
-    order_genuine: list[str] | None
-    relations: int
-    """Under which enough is judged in the slice."""
-    best_differs_observed: bool | None
-    best_differs: bool | None
-    rival: str | None
-    difference: float | None
+    system: str
     p: float | None
     p_holm: float | None
     sure: bool
+
+
+class PairEntry(TypedDict):
+    """SR_g of `system` minus that of `other`, with the ends of its 95 % interval, or where groups are open of what is
+    possible."""
+
+    system: str
+    other: str
+    difference: float | None
+    low: Rate
+    high: Rate
+    p: float | None
+    p_above: float | None
+    p_below: float | None
+    p_holm: float | None
+    """Adjusted over all pairs of the report."""
+    apart: bool
+    groups: int
+    informative: int
+    judged: int
     reason: str | None
 
 
-class SliceTest(Place, Ends):
-    """The violation rate of a system in a slice against that of all other sources of the study."""
+class PrimaryEntry(PairEntry):
+    """The comparison of a study that was named before its first answer (`tested`), under a relation or over all."""
 
-    by: str
-    slice: str
-    system: str
-    rate: str
-    """`observed` or `genuine`."""
-    groups: int
-    clusters: int
-    judged: int | None
-    inside: float
-    outside: float
-    difference: float
-    p: float
-    q: float
-    """The least false discovery rate at which the slice is among the found."""
-    found: bool
+    study: int
+    task: str
+    relation: str | None
+    relations: int
+    compared: int
+    """Of how many relations the difference is, of so many that were to be compared."""
+    tested: bool
+    named_at: str
+    answers_before: int
+
+
+class RelationResultEntry(Place):
+    """The systems under one relation, before and after the correction."""
+
+    relation: str
+    order_observed: list[str]
+    order_genuine: list[str]
+    best_observed: list[str]
+    best_genuine: list[str]
+    order_changes: bool
+    best_changes: bool
+    best_changes_sure: bool
+    """Whether another system is surely better than every one that was reported as best."""
+    best_own: list[str] | None
+    common: CommonEntry | None
+    overtaking: list[OvertakingEntry]
+    ranking: list[RankedEntry]
+    pairs: list[PairEntry]
+    carry: NotRequired[Entry | None]
 
 
 class PreferredSystem(Ranks):
-    """A system in the order by a user's weights."""
+    """A system in the order by a mean over relations."""
 
     score_observed: Rate
-    score: Rate
-    score_low: Rate
-    score_high: Rate
+    score: EstimateEntry
 
 
 class WeightedRanking(TypedDict):
@@ -400,14 +319,13 @@ class WeightedRanking(TypedDict):
     ranking: list[PreferredSystem]
     winner_observed: list[str] | None
     winner: list[str] | None
-    move: Entry | None
 
 
-class PreferenceEntry(WeightedRanking):
-    """One ranking by a user's weights of relations."""
+class SystemAccuracy(TypedDict):
+    """A system's share of right outputs among the sources that have a label; n are its outputs there."""
 
-    weights: dict[str, float]
-    source: str
+    system: str
+    accuracy: EstimateEntry
 
 
 class DecisionAccuracy(TypedDict):
@@ -450,18 +368,65 @@ class DecisionEntry(TypedDict):
     """null: no source has a gold label or an answer."""
 
 
-class PrimaryEntry(PairEntry):
-    """The comparison of a study that was named before its first answer (`tested`), under a relation or over all."""
+# Repeats and slices.
 
-    study: int
-    task: str
+
+class RepeatedCell(TypedDict):
+    """How steady a cell's verdicts are over calls, or the reason why that is not known.
+
+    `unstable` groups, their `share`, do not have the same verdict by every call. `vr_by_chance` is the violation rate
+    that randomness alone would make, were each follow-up the source once more. Of the `violated` groups
+    `always_violated` are so by every call.
+    """
+
+    relation: str
+    system: str
+    groups: int | None
+    calls: int | None
+    unstable: int | None
+    share: EstimateEntry
+    vr_first: Rate
+    vr_mean: Rate
+    vr_by_chance: Rate
+    violated: int | None
+    always_violated: int | None
+    reason: str | None
+
+
+class SliceRate(GenuineRates):
+    """Rates of a system on the sources of a slice, over all relations (`relation` null) or under one."""
+
+    slice: str | None
     relation: str | None
-    relations: int
-    compared: int
-    """Of how many relations the difference is, of so many that were to be compared."""
-    tested: bool
-    named_at: str
-    answers_before: int
+    system: str
+    sources: int
+    groups: int
+    violated: int
+    judged: int
+    false: int
+    vr_observed: EstimateEntry
+    vr_genuine: EstimateEntry
+
+
+class SliceTest(Place):
+    """The violation rate (`observed` or `genuine`) of a system in a slice against that of all other sources of the
+    study. `q` is the least false discovery rate at which the slice is among the `found`."""
+
+    by: str
+    slice: str
+    system: str
+    rate: str
+    groups: int
+    clusters: int
+    judged: int | None
+    inside: float
+    outside: float
+    difference: float
+    low: Rate
+    high: Rate
+    p: float
+    q: float
+    found: bool
 
 
 class ReportDocument(TypedDict):
@@ -476,7 +441,6 @@ class ReportDocument(TypedDict):
     decisions: list[DecisionEntry]
     examples: NotRequired[list[Entry]]
     primary: NotRequired[list[PrimaryEntry]]
-    preference: NotRequired[PreferenceEntry]
     sensitivity: NotRequired[Entry | None]
     accuracy: NotRequired[list[Entry]]
     repeats: NotRequired[list[Entry]]

@@ -1,13 +1,17 @@
 """False satisfactions to read: those that show best what one is, spread over relations and systems."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, select
+from sqlmodel import SQLModel
 
 from audit.false_satisfaction.cells import CELL, Counted
 from audit.false_satisfaction.resolution import (
+    Drawn,
     KnownAnswer,
     Settled,
     Whose,
@@ -50,32 +54,26 @@ def read_examples(
     lacking: Mapping[str, Sequence[str]],
     number: int = EXAMPLES,
 ) -> list[Entry]:
-    """At most `number` of the drawn groups that are false, by relation and system.
+    """Return at most `number` of the drawn groups that are false, by relation and system.
 
     Relations take turns, and within one the systems; then those come first that people settled, and short texts, and
     last outputs that are wrong for gold because it never says their label (`lacking`, by task). A source stands in one
     example only.
     """
-    false = _false(connection, counted, known_answers(connection, whose))
-    inputs = {step.input_id for of_cell in false.values() for settled in of_cell for step in settled.drawn.steps}
-    texts = _texts(connection, inputs)
-    candidates = [
-        _Candidate(
-            key,
-            settled,
-            sum(len(text) for step in settled.drawn.steps for text in texts[step.input_id]),
-            _doubt(settled, lacking),
-        )
-        for key, of_cell in false.items()
-        for settled in of_cell
-    ]
+    false = list(_false(connection, counted, known_answers(connection, whose)))
+    texts = _values(connection, tables.Input, "texts", {step.input_id for _, one in false for step in one.drawn.steps})
+    candidates = []
+    for cell, settled in false:
+        letters = sum(len(text) for step in settled.drawn.steps for text in texts[step.input_id])
+        never = lacking.get(settled.drawn.task, ())
+        is_lacking = any(step.output.label in never for step in settled.drawn.steps)
+        doubt = 0 if settled.decided_by != "gold" else 2 if is_lacking else 1
+        candidates.append(_Candidate(cell, settled, letters, doubt))
     chosen = list(_in_turns(candidates, number))
     shown = {step.input_id for candidate in chosen for step in candidate.settled.drawn.steps}
-    answers = known_answers(connection, whose, shown)
-    keys = counted.cells.set_index(CELL)
-    corpora = {study["id"]: str(study["corpus"]) for study in counted.studies}
-    causes = current_causes(connection)
-    rows = _rows_of(connection, [candidate.source for candidate in chosen])
+    answers, causes = known_answers(connection, whose, shown), current_causes(connection)
+    keys, corpora = counted.cells.set_index(CELL), {study["id"]: str(study["corpus"]) for study in counted.studies}
+    rows = _values(connection, tables.Source, "row", {candidate.source for candidate in chosen})
     entries: list[Entry] = []
     for candidate in chosen:
         cell, group = keys.loc[candidate.cell], candidate.settled.drawn
@@ -89,7 +87,7 @@ def read_examples(
                 "system": str(cell["system"]),
                 "row": rows[candidate.source],
                 "cause": cause.code if cause else None,
-                "members": list(_members(candidate.settled, texts, answers)),
+                "members": list(_members(group, texts, answers)),
             }
         )
     return sorted(entries, key=lambda entry: (entry["task"], str(entry["study"])))
@@ -97,27 +95,17 @@ def read_examples(
 
 def _false(
     connection: Connection, counted: Counted, answers: Mapping[Subject, KnownAnswer]
-) -> dict[tuple[int, int, int], list[Settled]]:
-    """The first false satisfactions of each cell in the order of the sources' random numbers."""
+) -> Iterator[tuple[tuple[int, int, int], Settled]]:
+    """The first false satisfactions of each cell, in the order of the sources' random numbers."""
     u = np.concatenate([population.u for population in counted.populations.values()])
-    result = {}
     for place, key in enumerate(counted.cells[CELL].itertuples(index=False, name=None)):
         at = np.flatnonzero((counted.judged.cell == place) & (counted.judged.false == 1))
-        at = at[np.argsort(u[counted.judged.source[at]], kind="stable")][:_OF_CELL]
-        if len(at):
-            study, relation, system = key
-            groups = satisfied_groups(connection, study, relation, system=system, groups=counted.group[at].tolist())
-            rank = {int(group): number for number, group in enumerate(counted.group[at])}
-            settled = [settle_group(replace(drawn, rank=rank[drawn.group_id]), answers) for drawn in groups]
-            result[key] = sorted(settled, key=lambda one: one.drawn.rank)
-    return result
-
-
-def _doubt(settled: Settled, lacking: Mapping[str, Sequence[str]]) -> int:
-    if settled.decided_by != "gold":
-        return 0
-    never = lacking.get(settled.drawn.task, ())
-    return 2 if any(step.output.label in never for step in settled.drawn.steps) else 1
+        ids = counted.group[at[np.argsort(u[counted.judged.source[at]], kind="stable")][:_OF_CELL]].tolist()
+        study, relation, system = key
+        of = {
+            group.group_id: group for group in satisfied_groups(connection, study, relation, system=system, groups=ids)
+        }
+        yield from ((key, settle_group(replace(of[id], rank=rank), answers)) for rank, id in enumerate(ids))
 
 
 def _in_turns(candidates: Sequence[_Candidate], number: int) -> Iterator[_Candidate]:
@@ -125,36 +113,26 @@ def _in_turns(candidates: Sequence[_Candidate], number: int) -> Iterator[_Candid
     left: dict[tuple[int, int], list[_Candidate]] = {}
     for candidate in candidates:
         left.setdefault(candidate.cell[:2], []).append(candidate)
-    shown: dict[int, int] = {}
-    sources: set[int] = set()
-    while left and number > 0:
+    shown, sources = Counter[int](), set[int]()
+
+    def order(one: _Candidate) -> tuple[int, int, int, int]:
+        return shown[one.cell[2]], one.doubt, one.letters, one.settled.drawn.rank
+
+    while left and len(sources) < number:
         for key, of_relation in list(left.items()):
-            free = [candidate for candidate in of_relation if candidate.source not in sources]
-            if not free:
+            left[key] = [candidate for candidate in of_relation if candidate.source not in sources]
+            if not left[key]:
                 del left[key]
-                continue
-            best = min(
-                free,
-                key=lambda candidate: (
-                    shown.get(candidate.cell[2], 0),
-                    candidate.doubt,
-                    candidate.letters,
-                    candidate.settled.drawn.rank,
-                ),
-            )
-            of_relation.remove(best)
-            shown[best.cell[2]] = shown.get(best.cell[2], 0) + 1
-            sources.add(best.source)
-            yield best
-            number -= 1
-            if number == 0:
-                break
+            elif len(sources) < number:
+                best = min(left[key], key=order)
+                shown[best.cell[2]] += 1
+                sources.add(best.source)
+                yield best
 
 
 def _members(
-    settled: Settled, texts: Mapping[int, Sequence[str]], answers: Mapping[Subject, KnownAnswer]
+    drawn: Drawn, texts: Mapping[int, Sequence[str]], answers: Mapping[Subject, KnownAnswer]
 ) -> Iterator[Entry]:
-    drawn = settled.drawn
     for step in drawn.steps:
         answer = answer_of(drawn, step, answers)
         yield {
@@ -167,11 +145,6 @@ def _members(
         }
 
 
-def _texts(connection: Connection, inputs: set[int]) -> dict[int, Sequence[str]]:
-    table = table_of(tables.Input)
-    return dict(rows_among(connection, select(table.c.id, table.c.texts), table.c.id, sorted(inputs)))
-
-
-def _rows_of(connection: Connection, sources: Sequence[int]) -> dict[int, str]:
-    table = table_of(tables.Source)
-    return dict(rows_among(connection, select(table.c.id, table.c.row), table.c.id, sources))
+def _values(connection: Connection, model: type[SQLModel], column: str, ids: Collection[int]) -> dict[int, Any]:
+    table = table_of(model)
+    return dict(rows_among(connection, select(table.c.id, table.c[column]), table.c.id, sorted(ids)))

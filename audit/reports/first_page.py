@@ -22,7 +22,6 @@ from audit.reports.words import (
     Say,
     chance,
     count,
-    estimate,
     family_name,
     label_name,
     p_text,
@@ -59,24 +58,22 @@ def verdict(entry: DecisionEntry, language: str = ENGLISH) -> str:
     >>> verdict(entry)
     'Use a: the winner among 2 systems (97\xa0% sure)'
     """
-    say = Say(language)
+    say, accuracy, state, systems = Say(language), entry["accuracy"], entry["state"], entry["systems"]
     number = count(sum(one["score_observed"] is not None for one in entry["ranking"]))
-    named = {"systems": say.names(entry["systems"]), "number": number, "count": len(entry["systems"])}
-    accuracy = entry["accuracy"]
-    right = bool(accuracy and accuracy["best"])
-    sentence = say(f"decision.{entry['state']}{'_consistent' if right else ''}", **named)
+    right = accuracy["best"] if accuracy else []
+    code = f"decision.{state}{'_consistent' if right else ''}"
+    sentence = say(code, systems=say.names(systems), number=number, count=len(systems))
     chances = {one["system"]: one["p_best"] for one in entry["ranking"] if one.get("p_best") is not None}
-    if entry["state"] in ("sure", "likely", "open") and set(entry["systems"]) <= set(chances):
-        kind = "chances" if entry["state"] == "open" else "so_sure"
-        sentence += say(f"decision.{kind}", chances=say.names(chance(chances[system]) for system in entry["systems"]))
+    if state in ("sure", "likely", "open") and set(systems) <= set(chances):
+        kind = "chances" if state == "open" else "so_sure"
+        sentence += say(f"decision.{kind}", chances=say.names(chance(chances[system]) for system in systems))
     if not accuracy or not right:
         return sentence
-    rates = {one["system"]: one["accuracy"] for one in accuracy["systems"]}
-    other = max(rates[system] or 0.0 for system in entry["systems"] if system in rates)
-    shares = {"share": percent(rates[accuracy["best"][0]], 0), "other": percent(other, 0)}
+    rates = {one["system"]: one["accuracy"]["value"] or 0.0 for one in accuracy["systems"]}
+    other = max(rates[system] for system in systems if system in rates)
+    shares = {"share": percent(rates[right[0]], 0), "other": percent(other, 0)}
     code = "decision.right" if accuracy["apart"] else "decision.right_looks"
-    more = say(code, systems=say.names(accuracy["best"]), count=len(accuracy["best"]), **shares)
-    return say.list([sentence, more], "semicolon")
+    return say.list([sentence, say(code, systems=say.names(right), count=len(right), **shares)], "semicolon")
 
 
 def titled(report: ReportDocument, entry: DecisionEntry, say: Say) -> str:
@@ -91,7 +88,7 @@ def accuracy_line(entry: DecisionEntry, say: Say) -> str:
     accuracy = entry["accuracy"]
     if not accuracy:
         return ""
-    rates = [f"{one['system']} {percent(one['accuracy'])}{PERCENT}" for one in accuracy["systems"]]
+    rates = [f"{one['system']} {percent(one['accuracy']['value'])}{PERCENT}" for one in accuracy["systems"]]
     if (more := len(rates) - SYSTEMS_SHOWN) > 0:
         rates = [*rates[:SYSTEMS_SHOWN], say("decision.more_systems", count=more)]
     return say(f"decision.accuracy_{accuracy['by']}", count=accuracy["texts"], rates=say.list(rates))
@@ -100,7 +97,7 @@ def accuracy_line(entry: DecisionEntry, say: Say) -> str:
 def _falls(entry: DecisionEntry, say: Say) -> Iterator[str]:
     """Yield what is left of the rates of the best systems, and how much worse they could be."""
     for one in by_rank(entry["ranking"]):
-        score, low = one["score"], one["score_low"]
+        score, low = one["score"]["value"], one["score"]["low"]
         if one["system"] in entry["systems"][:2] and score is not None and low is not None:
             rates = {"genuine": percent(score), "worse": percent(score - low)}
             yield say("decision.falls", system=one["system"], observed=percent(one["score_observed"]), **rates)
@@ -111,7 +108,7 @@ def false_line(report: ReportDocument, say: Say) -> str:
     totals = report["overall"]
     if not totals["cells_covered"]:
         return ""
-    rates = {"false": say.rate(totals, "fs_rate", PERCENT), "genuine": say.rate(totals, "sr_genuine", PERCENT)}
+    rates = {"false": say.rate(totals["fs_rate"], PERCENT), "genuine": say.rate(totals["sr_genuine"], PERCENT)}
     return say("headline.false", observed=percent(totals["sr_observed"]), **rates)
 
 
@@ -120,22 +117,22 @@ def covered_line(report: ReportDocument, say: Say) -> str:
     totals, lines = report["overall"], list[str]()
     if totals["cells_covered"]:
         covered, satisfied = totals["satisfied_covered"], totals["satisfied"]
-        share = covered / satisfied if covered is not None and satisfied else None
-        numbers = {"covered": count(totals["cells_covered"]), "share": percent(share)}
-        lines.append(say("headline.covered", count=totals["cells"], **numbers))
+        share = percent(covered / satisfied if covered is not None and satisfied else None)
+        lines.append(
+            say("headline.covered", count=totals["cells"], covered=count(totals["cells_covered"]), share=share)
+        )
     return say.list(filter(None, [*lines, lenient_text(report, say)]), "sentence")
 
 
 def lenient_text(report: ReportDocument, say: Say) -> str:
     """Return what becomes of R_FS where labels that gold never says count as right; empty where it changes little."""
     entry = report.get("sensitivity")
-    if not entry or entry["fs_rate"] is None or entry["fs_rate_right"] is None:
-        return ""
-    if abs(entry["fs_rate"] - entry["fs_rate_right"]) < MUCH:
+    now, right = (entry["fs_rate"], entry["fs_rate_right"]) if entry else (None, None)
+    if not entry or now is None or right is None or abs(now - right) < MUCH:
         return ""
     tasks = dict.fromkeys(str(relation["task"]) for relation in report["relations"])
     labels = say.list(label_name(label, tasks, say.language) for label in entry["labels"])
-    return say("headline.lenient", labels=labels, now=percent(entry["fs_rate"]), right=percent(entry["fs_rate_right"]))
+    return say("headline.lenient", labels=labels, now=percent(now), right=percent(right))
 
 
 def open_questions(totals: OverallEntry) -> int:
@@ -145,15 +142,13 @@ def open_questions(totals: OverallEntry) -> int:
 
 def next_lines(report: ReportDocument, entry: DecisionEntry, say: Say) -> Iterator[str]:
     """Yield what to do next, most important first."""
-    totals = report["overall"]
-    if "file" in report["signature"]:
-        yield say("next.groups")
-        return
-    if not totals["satisfied"] and not totals["violated"]:
-        yield say("next.run")
-        return
-    if not totals["drawn"]:
-        yield say("next.draw")
+    totals, accuracy = report["overall"], entry["accuracy"]
+    is_run = totals["satisfied"] or totals["violated"]
+    first = (
+        "groups" if "file" in report["signature"] else "run" if not is_run else "draw" if not totals["drawn"] else ""
+    )
+    if first:
+        yield say(f"next.{first}")
         return
     if entry["unjudged"]:
         yield say("next.draw_for", systems=say.list(entry["unjudged"]))
@@ -161,12 +156,11 @@ def next_lines(report: ReportDocument, entry: DecisionEntry, say: Say) -> Iterat
         yield say("next.answer", count=number_open)
     if entry["state"] not in ("sure", "one_system") and len(entry["ranking"] or entry["best_observed"]) != 1:
         yield say("next.texts" if totals["judged"] == totals["satisfied"] else "next.more")
-    if entry["accuracy"] and entry["accuracy"]["best"]:
-        accurate = say.names(entry["accuracy"]["best"])
-        yield say("next.weigh", systems=say.names(entry["systems"]), accurate=accurate)
+    if accuracy and accuracy["best"]:
+        yield say("next.weigh", systems=say.names(entry["systems"]), accurate=say.names(accuracy["best"]))
     elif entry["state"] == "sure":
         yield say("next.choose", system=entry["systems"][0])
-    if not any(one["holds"]["judged"] for one in report.get("validity") or ()):
+    if not any(one["holds"]["rate"]["n"] for one in report.get("validity") or ()):
         yield say("next.holds")
 
 
@@ -208,9 +202,9 @@ def by_rank(entries: Sequence[PreferredSystem]) -> list[PreferredSystem]:
     """Return the entries of a ranking, best first; last those of which nothing is known."""
 
     def place(entry: PreferredSystem) -> tuple[float, float, str]:
-        if entry["p_best"] is None or entry["rank_low"] is None or entry["rank_high"] is None:
-            return (float("inf"), -(entry["score"] or 0.0), entry["system"])
-        return (entry["rank_low"] + entry["rank_high"], -entry["p_best"], entry["system"])
+        if entry["p_best"] is None:
+            return (float("inf"), -(entry["score"]["value"] or 0.0), entry["system"])
+        return ((entry["rank_low"] or 0) + (entry["rank_high"] or 0), -entry["p_best"], entry["system"])
 
     return sorted(entries, key=place)
 
@@ -230,7 +224,7 @@ def ranking_table(entries: Iterable[Mapping[str, Any]], say: Say, *more: str) ->
     return table_of(
         say, entries, "system", *more, "reported", "genuine", "ranks", "p_best",
         reported=lambda one: one.get("score_observed"),
-        genuine=lambda one: estimate(one, "score") if "score" in one else None,
+        genuine=lambda one: one.get("score"),
         ranks=lambda one: ranks_text(one), p_best=lambda one: chance(one.get("p_best")),
     )  # fmt: skip
 
@@ -251,18 +245,23 @@ def decisions(report: ReportDocument, say: Say) -> Iterator[Section]:
 
 def _certainty(report: ReportDocument, entry: DecisionEntry, say: Say) -> Iterator[str]:
     """Yield how sure a decision is, what it rests on, and what changes for whoever chooses."""
+
+    def listed(code: str, names: Sequence[str], key: str = "systems") -> Iterator[str]:
+        if names:
+            yield say(f"decision.{code}", **{"count": len(names), key: say.list(names)})
+
     if entry["state"] == "open":
         yield say("decision.open_how", sure=percent(SURE, 0))
-    if entry["out"]:
-        yield say("decision.out", count=len(entry["out"]), systems=say.list(entry["out"]))
+    yield from listed("out", entry["out"])
     if entry["weights"]:
         yield say("decision.by_weights", count=len(entry["relations"]), weights=entry["weights"])
+        for one in entry["ranking"] if not entry["systems"] else ():
+            if one["reason"]:
+                yield say("decision.not_ranked", system=one["system"], reason=say.said(one["reason"]))
     elif entry["families"]:
         yield say("decision.mean", count=len(entry["families"]), relations=count(len(entry["relations"])))
-    if entry["unjudged"]:
-        yield say("decision.unjudged", count=len(entry["unjudged"]), systems=say.list(entry["unjudged"]))
-    if entry["left_out"]:
-        yield say("decision.left_out", count=len(entry["left_out"]), names=say.list(entry["left_out"]))
+    yield from listed("unjudged", entry["unjudged"])
+    yield from listed("left_out", entry["left_out"], "names")
     before, after = entry["best_observed"], entry["systems"]
     if before and after and entry["state"] != "one_system":
         same = "same" if set(before) == set(after) else ("kept" if set(before) <= set(after) else "changed")
@@ -278,11 +277,10 @@ def _told_apart(report: ReportDocument, entry: DecisionEntry) -> dict[str, int]:
     better: set[str] = set()
     for number, relation in enumerate(report["relations"]):
         if relation["task"] == entry["task"] and relation["relation"] in entry["relations"]:
-            for pair in relation["pairs"]:
-                if pair["apart"] and pair["difference"]:
-                    names = (pair["system"], pair["other"])
-                    better.add(names[pair["difference"] < 0])
-                    worse.setdefault(names[pair["difference"] > 0], set()).add(number)
+            for pair in (pair for pair in relation["pairs"] if pair["apart"] and pair["difference"]):
+                names = [pair["system"], pair["other"]][:: 1 if (pair["difference"] or 0.0) > 0 else -1]
+                better.add(names[0])
+                worse.setdefault(names[1], set()).add(number)
     return {system: len(numbers) for system, numbers in sorted(worse.items()) if system not in better}
 
 
@@ -328,8 +326,8 @@ def how_text(report: ReportDocument, say: Say) -> str:
     >>> how_text({"signature": {"interval": "beta", "confidence": 0.95, "target": "corpus", "delta": 0.02}}, Say())
     '95\xa0% intervals (beta) for this corpus; differences up to 2.0 points count as equal.'
     """
-    signature = report["signature"]
-    delta = delta_text(signature.get("delta") or 0.0, say)
+    signature, points = report["signature"], report["signature"].get("delta")
+    delta = say("how.delta" if points else "how.no_delta", points=percent(points))
     if not signature.get("interval"):
         return delta
     about, method = say(f"how.{signature.get('target') or 'corpus'}"), say("interval.beta")
@@ -342,19 +340,13 @@ def confidence_of(report: ReportDocument) -> str:
     return percent(report["signature"].get("confidence") or 0.95, 0)
 
 
-def delta_text(delta: float, say: Say) -> str:
-    """Return which differences of SR_g count as equal, as the end of a sentence."""
-    return say("how.delta" if delta else "how.no_delta", points=percent(delta))
-
-
 def score_chart(entry: DecisionEntry, say: Say) -> Chart | None:
     """Return every system's rate before and after, the best on top; None where no system has a score."""
     rows = [
-        {"name": one["system"], "observed": one["score_observed"], "genuine": one["score"],
-         "low": one["score_low"], "high": one["score_high"]}
-        for one in sorted(entry["ranking"], key=lambda one: (-(one["score"] or -1.0), one["system"]))
+        {"name": one["system"], "observed": one["score_observed"], "genuine": one["score"]["value"], **one["score"]}
+        for one in sorted(entry["ranking"], key=lambda one: (-(one["score"]["value"] or -1.0), one["system"]))
         if one["score_observed"] is not None
-    ]  # fmt: skip
+    ]
     return Chart(partial(charts.before_after, rows), verdict(entry, say.language), say("chart.key")) if rows else None
 
 
@@ -362,25 +354,22 @@ def family_chart(report: ReportDocument, say: Say) -> Chart | None:
     """Return a heat map of what is genuinely satisfied, a row a family, a column a system; None without families."""
     rows = []
     for table in report["violations"]:
-        for row in table["rows"]:
+        for row in (row for row in table["rows"] if row["by"] == "family"):
             name = family_name(row["name"], say.language)
             if len(report["violations"]) > 1:
                 name = f"{name} · {table['corpus'] or task_name(table['task'], say.language)}"
-            for rates in row["rates"] if row["by"] == "family" else []:
+            for rates in row["rates"]:
                 if rates["vr_observed"] is not None:
-                    vr = estimate(rates, "vr_genuine")
-                    ends = [1 - end for end in (vr.value, vr.most, vr.least) if end is not None]
+                    known = (rates["vr_genuine"][end] for end in ("value", "most", "least"))
+                    ends = [1 - end for end in known if end is not None]
                     after = "–".join(dict.fromkeys(percent(end, 0) for end in ends)) or UNKNOWN
                     text = f"{percent(1 - rates['vr_observed'], 0)} → {after}"
                     share = 1 - sum(ends) / len(ends) if ends else None  # between bounds the middle
                     rows.append({"row": name, "column": rates["system"], "share": share, "text": text})
     if not rows:
         return None
-    return Chart(
-        lambda palette: charts.heat(rows, palette.false, palette, 130),
-        say("decision.families_alt"),
-        say("decision.families_what"),
-    )
+    alt, key = say("decision.families_alt"), say("decision.families_what")
+    return Chart(lambda palette: charts.heat(rows, palette.false, palette, 130), alt, key)
 
 
 def today() -> str:

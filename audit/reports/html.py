@@ -15,25 +15,23 @@ from audit.reports import first_page
 from audit.reports.charts import DARK, LIGHT, to_svg
 from audit.reports.document import ReportDocument
 from audit.reports.sections import sections
-from audit.reports.tables import EMPHASIS, Chart, Section, Table, fitting, wide
+from audit.reports.tables import EMPHASIS, Chart, Section
 from audit.reports.words import Say
 from audit.resources import data_file
 
 HTML_LANGUAGES = {"zh": "zh-Hans"}
 """Language of the catalogue -> code for browsers, where they differ."""
-PAPER = 100
-"""Letters of a table's type that a printed page holds side by side."""
 _RATES = re.compile(r"\b(SR|VR|R)_(FS|[ogc1mr])\b")
 _CODE = re.compile(r"`(.+?)`")
 _ENDS = re.compile(r"\[[^\]]+\]")
 
 
-def to_html(report: ReportDocument, language: str = ENGLISH, opened: bool = False) -> str:
+def to_html(report: ReportDocument, language: str = ENGLISH) -> str:
     """Return the report as a self-contained HTML document: no scripts, no requests, light and dark, printable.
 
-    Behind its first page the sections are folded; with `opened` they are not, and wide tables stand in parts.
-    Every text is escaped, in charts by the chart engine. The charts' colours are mapped to style variables, so that
-    they follow the reader's colour scheme. The same report gives the same document on the same day.
+    Behind its first page the sections are folded, and open on paper. Every text is escaped, in charts by the chart
+    engine. The charts' colours are mapped to style variables, so that they follow the reader's colour scheme. The same
+    report gives the same document on the same day.
     """
     say, decisions = Say(language), report["decisions"]
     first, *lines = first_page.first_lines(report, language)
@@ -48,9 +46,8 @@ def to_html(report: ReportDocument, language: str = ENGLISH, opened: bool = Fals
         first=first,
         lines=lines,
         charts=[(_picture(chart), chart.key) for chart in charts if chart is not None],
-        evidence=Markup(_evidence(sections(report, language), say, opened, _picture)),
+        evidence=Markup(_evidence(sections(report, language), say, _picture)),
         signature=json.dumps(report["signature"], indent=2, ensure_ascii=False, default=str),
-        opened=opened,
     )
     return document
 
@@ -66,17 +63,9 @@ def sections_in_notebook(shown: Sequence[Section]) -> str:
     return _evidence(shown, Say())
 
 
-def _evidence(shown: Sequence[Section], say: Say, opened: bool = False, picture: Any = None) -> str:
-    """Return sections as HTML, folded unless `opened`; no charts without a `picture` of each."""
-
-    def parts(table: Table) -> list[list[int]]:
-        """Return the columns of a table; for paper in parts that a page holds, each with the names of the rows."""
-        texts = [table.columns, *([say.cell(value) for value in row] for row in table.rows)]
-        sizes = [min(max(map(wide, column)), 40) for column in zip(*texts, strict=True)]
-        return list(fitting(range(len(sizes)), table.names, sizes, PAPER if opened else sum(sizes) + 2 * len(sizes)))
-
-    template = _template("sections.html.j2")
-    return str(template.render(sections=shown, say=say, opened=opened, picture=picture, parts=parts))
+def _evidence(shown: Sequence[Section], say: Say, picture: Any = None) -> str:
+    """Return sections as HTML, folded; no charts without a `picture` of each."""
+    return str(_template("sections.html.j2").render(sections=shown, say=say, picture=picture))
 
 
 @cache

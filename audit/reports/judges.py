@@ -50,23 +50,15 @@ def judge_entries(connection: Connection, only: str | None = None) -> list[Entry
     answers["cluster"] = answers["question"].map(_clusters(connection, questions))
     settled = _settled(connection, questions)
     for whose, origins in WHOSE.items():
-        answers[whose] = [
-            next((of[o] for o in origins if o in of), None) for of in map(settled.__getitem__, answers["question"])
-        ]
+        of = [settled[question] for question in answers["question"]]
+        answers[whose] = [next((one[origin] for origin in origins if origin in one), None) for one in of]
     entries: list[Entry] = []
     for judge in judges:
-        settings = json.loads(judge.settings)
-        of_tasks = answers[answers["judge"] == judge.id].groupby(["task", "kind"], sort=True)
-        entries.append(
-            {
-                "judge": judge.id,
-                "name": judge.name,
-                "version": judge.version,
-                "settings": settings,
-                "own": list(own_systems(connection, judge.name, judge.version, settings)),
-                "tasks": [_part(str(task), str(kind), given) for (task, kind), given in of_tasks],
-            }
-        )
+        settings, own = json.loads(judge.settings), answers[answers["judge"] == judge.id]
+        parts = [_part(str(task), str(kind), part) for (task, kind), part in own.groupby(["task", "kind"], sort=True)]
+        named = {"judge": judge.id, "name": judge.name, "version": judge.version, "settings": settings}
+        systems = list(own_systems(connection, judge.name, judge.version, settings))
+        entries.append(named | {"own": systems, "tasks": parts})
     return entries
 
 
@@ -97,24 +89,22 @@ def _clusters(connection: Connection, questions: Sequence[int]) -> dict[int, int
 def _part(task: str, kind: str, given: pd.DataFrame) -> Entry:
     usual = given[given["variant"] == 0]
     unsure, errors = usual["answer"] == UNSURE, usual["answer"].isna()
-    consistency: list[Entry] = []
+    answered, consistency = ~(unsure | errors), list[Entry]()
     for variant, other in given[given["variant"] > 0].groupby("variant", sort=True):
         both = usual.merge(other[["question", "answer"]], on="question", suffixes=("", "_other"))
         if len(both):
             both = both.dropna(subset=["answer", "answer_other"])
             same = rate((both["answer"] == both["answer_other"]).to_numpy(), both["cluster"].to_numpy())
             consistency.append({"variant": VARIANTS[variant], "same": asdict(same)})
-    people, gold = (_against(usual, ~(unsure | errors), whose, labels_of(task, kind)) for whose in WHOSE)
     return {
         "task": task,
         "kind": kind,
         "asked": len(usual),
-        "answered": int((~(unsure | errors)).sum()),
+        "answered": int(answered.sum()),
         "unsure": int(unsure.sum()),
         "errors": int(errors.sum()),
         "consistency": consistency,
-        "people": people,
-        "gold": gold,
+        **{whose: _against(usual, answered, whose, labels_of(task, kind)) for whose in WHOSE},
     }
 
 
@@ -174,26 +164,24 @@ def judge_section(entry: Entry, say: Say) -> Section:
     for part in entry["tasks"]:
         numbers = {name: count(part[name]) for name in ("asked", "answered", "unsure", "errors")}
         parts.append(say(f"judges.asked_{part['kind']}", task=part["task"], **numbers))
-        for whose, held in (("people", part["people"]), ("gold", part["gold"])):
-            if held is None:
-                parts.append(say(f"judges.no_{whose}"))
-                continue
-            kappa = held["kappa"]
-            within = f" [{number(kappa['low'], 3)}–{number(kappa['high'], 3)}]"
-            coefficient = say.said(kappa["reason"]) or number(kappa["value"], 3) + within
-            values = {"accuracy": share_text(held["accuracy"], say), "kappa": coefficient}
-            parts.append(say(f"judges.against_{whose}", count=held["questions"], **values))
-            rows = [
-                (one["label"], share_text(one["sensitivity"], say), share_text(one["specificity"], say))
-                for one in held["labels"]
-            ]
-            heads = tuple(say(f"judges.{name}") for name in (f"by_{whose}", "sensitivity", "specificity"))
-            names = [one["label"] for one in held["labels"]]
-            confusion = [(name, *row) for name, row in zip(names, held["confusion"], strict=True)]
-            parts += [Table(heads, rows), Table((say("judges.confusion"), *names), confusion)]
+        for whose in WHOSE:
+            parts += _held(part[whose], whose, say) if part[whose] else [say(f"judges.no_{whose}")]
         for variant in part["consistency"]:
             parts.append(say(f"judges.variant_{variant['variant']}", same=share_text(variant["same"], say)))
     return Section(f"{entry['name']}@{entry['version']}", parts)
+
+
+def _held(held: Entry, whose: str, say: Say) -> Iterator[Any]:
+    """Yield how a judge did against others."""
+    kappa, labels = held["kappa"], [one["label"] for one in held["labels"]]
+    within = f"{number(kappa['value'], 3)} [{number(kappa['low'], 3)}–{number(kappa['high'], 3)}]"
+    values = {"accuracy": share_text(held["accuracy"], say), "kappa": say.said(kappa["reason"]) or within}
+    yield say(f"judges.against_{whose}", count=held["questions"], **values)
+    heads = [say(f"judges.{name}") for name in (f"by_{whose}", "sensitivity", "specificity")]
+    shares = [[share_text(one[name], say) for name in ("sensitivity", "specificity")] for one in held["labels"]]
+    yield Table(heads, [(label, *of) for label, of in zip(labels, shares, strict=True)])
+    confusion = [(label, *row) for label, row in zip(labels, held["confusion"], strict=True)]
+    yield Table((say("judges.confusion"), *labels), confusion)
 
 
 def share_text(share: Entry, say: Say) -> str:
@@ -204,7 +192,7 @@ def share_text(share: Entry, say: Say) -> str:
     """
     if share["value"] is None:
         return say.said(share["reason"] or UNKNOWN)
-    return f"{estimate(share, 'value').text(sign=' %')} ({count(share['part'])} / {count(share['whole'])})"
+    return f"{estimate(share).text(sign=' %')} ({count(share['part'])} / {count(share['whole'])})"
 
 
 def judges_sections(document: Entry) -> Iterator[Section]:

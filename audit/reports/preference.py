@@ -1,9 +1,11 @@
 """A user's preferences: weights over relations, read from a file."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
+import pandas as pd
 
 from audit.errors import BadFile, UnknownName
 from audit.files import read_table, refuse_bad_rows
@@ -31,34 +33,20 @@ class Weights:
 
 
 def read_weights(file: str) -> Weights:
-    """Weights of a CSV (UTF-8) with a header and the columns relation and weight.
+    """Return the weights of a CSV (UTF-8) with a header and the columns relation and weight.
 
     Raises BadFile where the file is missing, empty or lacks a column, or all weights are 0; BadRow, or BadFile for
     several, for a weight that is not a number from 0, an empty relation, or one that is there twice.
     """
-    path = Path(file)
-    faulty_rows: list[tuple[int, str]] = []
-    rows = read_table(path, ("relation", "weight"), may_be_empty=("weight",), bad=faulty_rows)
-    number_of_rows = len(rows) + len(faulty_rows)
-    weights: dict[str, float] = {}
-    for number, relation, text in zip(rows.index, rows["relation"], rows["weight"], strict=True):
-        weight = _number(text)
-        if relation in weights:
-            faulty_rows.append((number, f"relation {relation} is there twice"))
-        elif weight is None:
-            faulty_rows.append((number, f"column weight is {text!r}; allowed are numbers from 0"))
-        else:
-            weights[relation] = weight
-    refuse_bad_rows(path, faulty_rows, number_of_rows)
-    if not sum(weights.values()):
+    path, bad = Path(file), list[tuple[int, str]]()
+    table = read_table(path, ("relation", "weight"), may_be_empty=("weight",), bad=bad)
+    number, rows = pd.to_numeric(table["weight"], errors="coerce"), len(table) + len(bad)
+    wrong = ~(number >= 0) | np.isinf(number)
+    for line, relation in table.loc[table["relation"].duplicated(), "relation"].items():
+        bad.append((int(str(line)), f"relation {relation} is there twice"))
+    for line, text in table.loc[wrong & ~table["relation"].duplicated(), "weight"].items():
+        bad.append((int(str(line)), f"column weight is {text!r}; allowed are numbers from 0"))
+    refuse_bad_rows(path, sorted(bad), rows)
+    if not number.sum():
         raise BadFile(f"{path}: no relation has a weight above 0; give at least one")
-    return Weights(path.name, weights)
-
-
-def _number(text: str) -> float | None:
-    """A weight, or None where the text is none."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and value >= 0 and "_" not in text else None
+    return Weights(path.name, dict(zip(table["relation"], number.astype(float).tolist(), strict=True)))

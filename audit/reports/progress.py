@@ -9,8 +9,7 @@ from audit.reports.tables import Section, Table
 from audit.reports.words import count, estimate
 
 CELLS = (
-    "study", "corpus", "task", "relation", "system", "drawn", "settled", "judged", "waiting", "fs_rate", "fs_low",
-    "fs_high",
+    "study", "corpus", "task", "relation", "system", "drawn", "settled", "judged", "waiting", "fs_rate",
 )  # fmt: skip
 """Keys of each cell."""
 
@@ -79,5 +78,5 @@ def progress_sections(document: Entry) -> Iterator[Section]:
         lines.append(f"Pace: {pace['per_hour']:,.0f} an hour of work, {pace['per_day']:,.0f} a day{ends}.")
     lines += [unread_line(item) for item in document["unread"]]
     names = ("relation", "system", "drawn", "settled", "judged", "waiting")
-    rows = [(*(cell[name] for name in names), estimate(cell, "fs_rate")) for cell in document["cells"]]
+    rows = [(*(cell[name] for name in names), estimate(cell["fs_rate"])) for cell in document["cells"]]
     yield Section("Progress", [*lines, *([Table((*names, "R_FS"), rows, 2)] if rows else [])])

@@ -10,8 +10,8 @@ from audit.errors import AuditError
 from audit.judging.control_questions import KNOWN, REPEAT
 from audit.judging.order import FIRST
 from audit.messages import message, with_commas
-from audit.reports.document import Entry, plain
-from audit.reports.ratings import RATING, Kind, Rated
+from audit.reports.document import Entry, estimated, plain
+from audit.reports.ratings import RATING, Kind, Rated, only_task
 from audit.reports.record import Record
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import count, estimate, number, percent
@@ -43,10 +43,7 @@ def quality_report(record: Record, task: str | None = None, kind: Kind | None = 
     tasks = [name for name in judged if matches(name, task)]
     if judged and not tasks:
         raise AuditError(f"nobody judged a question of the task {task}; there are judgements of {with_commas(judged)}")
-    if len(tasks) > 1:
-        raise AuditError(
-            f"there are judgements of several tasks: {with_commas(tasks)}; choose one with task=NAME", parameter="task"
-        )
+    only_task(tasks)
     chosen = tasks[0] if tasks else task or "sentiment"
     frame = frame[frame["task"] == chosen]
     question_kind = kind or get_task(chosen).question_kind
@@ -81,42 +78,33 @@ def _annotator(
 ) -> Entry:
     """Return the entry of one annotator, whose judgements are in `frame`."""
     first, hidden = frame[frame["round"] == FIRST], frame[(frame["round"] == KNOWN) & frame["known"].notna()]
-    known = hidden[hidden["answer"] != UNSURE]
+    known, settled = (part[part["answer"] != UNSURE] for part in (hidden, first[first["settled"].notna()]))
     expected, answers = list(known["known"]), list(known["answer"])
     repeats = frame[(frame["round"] == REPEAT) & frame["before"].notna()]
-    settled = first[(first["answer"] != UNSURE) & first["settled"].notna()]
+    right = sum(answer in allowed for answer, allowed in zip(answers, expected, strict=True))
     agrees = [answer in allowed for answer, allowed in zip(settled["answer"], settled["settled"], strict=True)]
-    confused = confusion(expected, answers, labels)
+    confused, seconds = confusion(expected, answers, labels), frame["seconds"].dropna()
     attempts, passed = record.attempts.get(name, (0, False))
-    accuracy = share(sum(answer in right for answer, right in zip(answers, expected, strict=True)), len(known))
+    halves = [seconds[: len(seconds) // 2], seconds[len(seconds) // 2 :]]
+    medians = [float(half.median()) if len(halves[0]) >= LEAST else None for half in halves]
     return {
         "annotator": name,
         "judgements": len(first),
         "unsure": asdict(share(int((first["answer"] == UNSURE).sum()), len(first))),
         "training": {"attempts": attempts, "passed": passed},
-        "accuracy": {**asdict(accuracy), "unsure": len(hidden) - len(known)},
+        "accuracy": {**asdict(share(right, len(known))), "unsure": len(hidden) - len(known)},
         "confusion": confused if expected else None,
         "bias": list(map(asdict, label_bias(confused))),
         "consistency": asdict(share(int((repeats["answer"] == repeats["before"]).sum()), len(repeats))),
         "settled": asdict(share(sum(agrees), len(agrees))),
         "others": asdict(others or WithOthers(0, reason=message("few.none_shared"))),
-        "speed": _speed(frame["seconds"].dropna(), record.settings.fastest),
+        "speed": {
+            "seconds": float(seconds.median()) if len(seconds) else None,
+            "first_half": medians[0],
+            "second_half": medians[1],
+            "fast": asdict(share(int((seconds < record.settings.fastest).sum()), len(seconds), 20)),
+        },
         "drift": asdict(drift(agrees)),
-    }
-
-
-def _speed(seconds: pd.Series, fastest: float) -> Entry:
-    """Return median seconds from question to answer, in all and in each half, and the share below `fastest`."""
-    middle = len(seconds) // 2
-    whole, first, second = (
-        float(part.median()) if len(part) >= least else None
-        for part, least in ((seconds, 1), (seconds[:middle], LEAST), (seconds[middle:], LEAST))
-    )
-    return {
-        "seconds": whole,
-        "first_half": first,
-        "second_half": second if first is not None else None,
-        "fast": asdict(share(int((seconds < fastest).sum()), len(seconds), 20)),
     }
 
 
@@ -125,7 +113,7 @@ def quality_sections(report: Entry) -> Iterator[Section]:
     rows = [
         (
             person["annotator"], person["judgements"],
-            *(estimate(person[name], "value") for name in ("accuracy", "consistency", "settled", "others")),
+            *(estimate(person[name]) for name in ("accuracy", "consistency", "settled", "others")),
             number(person["speed"]["seconds"], 1), person["speed"]["fast"]["value"],
         )
         for person in report["annotators"]
@@ -159,7 +147,7 @@ def annotators_report(rated: Rated, draws: int = 1000, seed: int = 0) -> Entry:
         return dict(zip(fit.labels, map(float, shares), strict=True))
 
     low, high = (None, None) if fit.marginals_interval is None else map(by_label, fit.marginals_interval)
-    ends = [(None, None)] * len(fit.annotators) if fit.accuracy_interval is None else fit.accuracy_interval.T.tolist()
+    ends = [()] * len(fit.annotators) if fit.accuracy_interval is None else fit.accuracy_interval.T.tolist()
     likeliest = zip(fit.items, fit.posterior.argmax(axis=1), fit.posterior.max(axis=1), strict=True)
     return {
         "labels": list(fit.labels),
@@ -170,9 +158,7 @@ def annotators_report(rated: Rated, draws: int = 1000, seed: int = 0) -> Entry:
             {
                 "annotator": name,
                 "ratings": int(fit.ratings[place]),
-                "accuracy": float(fit.accuracy[place]),
-                "accuracy_low": ends[place][0],
-                "accuracy_high": ends[place][1],
+                "accuracy": estimated((float(fit.accuracy[place]), *ends[place])),
                 # Unknown for true labels that the annotator never saw.
                 "confusion": {
                     true: {label: plain(chance) for label, chance in by_label(row).items()}
@@ -205,16 +191,10 @@ def annotators_sections(report: Entry) -> Iterator[Section]:
     """Yield the likeliest shares of labels, a confusion matrix of each annotator, and the notes; items are in the JSON
     alone."""
     marginals = ", ".join(f"{name} {percent(share)}" for name, share in report["marginals"].items())
+    matrices = []
+    for one in report["annotators"]:
+        rows = [(true, *row.values()) for true, row in one["confusion"].items()]
+        about = f"{one['annotator']}: right {estimate(one['accuracy']).text()}, {count(one['ratings'])} ratings"
+        matrices.append(Section(about, [Table(("is / says", *report["labels"]), rows)]))
     title = f"{len(report['annotators']):,} annotators, {count(len(report['items']))} items; rates are in per cent"
-    matrices = [
-        Section(
-            f"{one['annotator']}: right {estimate(one, 'accuracy').text()}, {count(one['ratings'])} ratings",
-            [
-                Table(
-                    ("is / says", *report["labels"]), [(true, *row.values()) for true, row in one["confusion"].items()]
-                )
-            ],
-        )
-        for one in report["annotators"]
-    ]
     yield Section(title, [f"True label: {marginals}.", *matrices, closing(report)])

@@ -1,4 +1,4 @@
-"""Who gave which item which label: from a table, or from the judgements in a database."""
+"""Who gave which item which label: from a table, or from the judgements in a database; and what follows of groups."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,15 +10,28 @@ import pandas as pd
 from sqlalchemy import ColumnElement, Engine, or_, select
 
 from audit.errors import AuditError, BadFile
+from audit.false_satisfaction.resolution import KnownAnswer, State, drawn_groups, settle_group, subjects_of
 from audit.files import LABEL, MISSING, first_spelling, read_table, refuse_bad_rows, sha_of
 from audit.judging.accounts import reading_as_manager, stored_name
 from audit.judging.answers import is_vote
 from audit.messages import joined, message, with_commas
 from audit.relations import Outcome
 from audit.statistics.agreement import number_of
+from audit.store import rows_among
 from audit.store.bulk import LIMIT
-from audit.store.core import annotator, draw, input_table, judgement, member, question, relation, system, verdict
-from audit.tasks.questions import ABOUT_OUTPUTS, UNSURE, labels_of
+from audit.store.core import (
+    annotator,
+    draw,
+    input_table,
+    judgement,
+    member,
+    question,
+    relation,
+    source,
+    system,
+    verdict,
+)
+from audit.tasks.questions import ABOUT_OUTPUTS, UNSURE, Subject, labels_of
 
 RATING = ["item", "annotator", "label"]
 Repeats = Literal["first", "last", "majority"]
@@ -75,68 +88,59 @@ def read_ratings(
 
 
 def once(rated: Rated, repeats: Repeats | None, path: str | Path) -> Rated:
-    """One rating of each item by each annotator: the first, the last, or the most frequent (of ties the earliest).
+    """Return one rating of each item by each annotator: the first, the last, or the most frequent (of ties the
+    earliest).
 
     Without `repeats` an annotator who rates an item again is refused: BadRow or BadFile with the lines.
     """
-    frame = rated.frame
-    again = frame.duplicated(["item", "annotator"]).to_numpy()
+    frame, both = rated.frame, ["item", "annotator"]
+    again = frame.duplicated(both).to_numpy()
     if not again.any():
         return rated
     if repeats is None:
-        ways = joined("list.or", REPEATS)
-        earlier = frame.groupby(["item", "annotator"], sort=False)["line"].transform("first")
-        rows = frame.assign(earlier=earlier)[again][["line", "item", "annotator", "earlier"]].itertuples(index=False)
+        allowed = f"allowed is one rating, or choose with repeats={joined('list.or', REPEATS)}"
+        earlier = frame.groupby(both, sort=False)["line"].transform("first")
+        rows = frame.assign(earlier=earlier)[again][["line", *both, "earlier"]].itertuples(index=False)
         bad = [
-            (
-                line,
-                f"column annotator: {annotator} rates item {item} again, first on line {earlier}; allowed is "
-                f"one rating, or choose with repeats={ways}",
-            )
-            for line, item, annotator, earlier in rows
+            (line, f"column annotator: {name} rates item {item} again, first on line {first}; {allowed}")
+            for line, item, name, first in rows
         ]
         refuse_bad_rows(path, bad, len(frame), parameter="repeats")
     if repeats == "majority":
-        votes = frame.groupby(["item", "annotator", "label"], sort=False)["line"].transform("size")
-        most = votes.groupby([frame["item"], frame["annotator"]], sort=False).transform("max")
-        frame = frame[votes == most]
-    unique = frame.drop_duplicates(["item", "annotator"], keep="last" if repeats == "last" else "first")
-    removed = len(rated.frame) - len(unique)
-    note = f"{removed:,} repeated ratings were left out; the {repeats} of each counts."
-    return Rated(
-        unique.reset_index(drop=True), rated.labels, (*rated.notes, note), {**rated.origin, "repeats": repeats}
-    )
+        votes = frame.groupby([*both, "label"], sort=False)["line"].transform("size")
+        frame = frame[votes == votes.groupby([frame[name] for name in both], sort=False).transform("max")]
+    unique = frame.drop_duplicates(both, keep="last" if repeats == "last" else "first").reset_index(drop=True)
+    note = f"{len(rated.frame) - len(unique):,} repeated ratings were left out; the {repeats} of each counts."
+    return Rated(unique, rated.labels, (*rated.notes, note), {**rated.origin, "repeats": repeats})
 
 
 def need_two(rated: Rated, path: str | Path) -> None:
     """Raise BadFile unless some item of a file was judged by two annotators or more."""
     frame = rated.frame
     first, last = frame.iloc[0], frame.iloc[-1]
+    where = f"{path}, lines {first['line']} to {last['line']}"
     if frame["annotator"].nunique() < 2:
-        raise BadFile(
-            f"{path}, lines {first['line']} to {last['line']}: column annotator has only "
-            f"{first['annotator']!r}; two annotators or more are needed"
-        )
+        raise BadFile(f"{where}: column annotator has only {first['annotator']!r}; two annotators or more are needed")
     if frame.groupby("item")["annotator"].nunique().max() < 2:
         raise BadFile(
-            f"{path}, lines {first['line']} to {last['line']}: no value of column item was judged by two "
-            f"annotators (item {first['item']!r} by {first['annotator']!r} alone); items with two judgements "
-            "or more are needed"
+            f"{where}: no value of column item was judged by two annotators (item {first['item']!r} by "
+            f"{first['annotator']!r} alone); items with two judgements or more are needed"
         )
 
 
 def need_numbers(rated: Rated, path: str | Path, level: str) -> None:
     """Raise BadRow or BadFile for rows of a file whose label is not a number, as this level needs."""
-    rows = zip(rated.frame["line"], rated.frame["label"], strict=True)
-    bad = [
-        (
-            line,
-            f"column label is {label!r}, which is not a number; the level {level} allows numbers, or give order=A,B",
-        )
-        for line, label in rows
-        if number_of(label) is None
-    ]
+    allowed = f"which is not a number; the level {level} allows numbers, or give order=A,B"
+    rows = rated.frame[["line", "label"]].itertuples(index=False)
+    bad = [(line, f"column label is {label!r}, {allowed}") for line, label in rows if number_of(label) is None]
     refuse_bad_rows(path, bad, len(rated.frame), parameter="order")
+
+
+def only_task(judged: Sequence[str]) -> None:
+    """Raise AuditError where there are judgements of several tasks."""
+    if len(judged) > 1:
+        names = with_commas(judged)
+        raise AuditError(f"there are judgements of several tasks: {names}; choose one with task=NAME", parameter="task")
 
 
 def stored_ratings(
@@ -174,17 +178,13 @@ def stored_ratings(
     with reading_as_manager(engine, by) as connection:
         frame = pd.DataFrame(connection.execute(query).all(), columns=["task", *RATING])
     judged_tasks = sorted(frame["task"].unique())
+    about = {"group": " about a group", "pair": " about an output"}.get(kind or "", "")
+    about += f" of the task {task}" if task else ""
     if not judged_tasks:
-        about = {"group": " about a group", "pair": " about an output"}.get(kind or "", "")
-        about += f" of the task {task}" if task else ""
         raise AuditError(
             f"people have judged no question{about} yet; serve the app with `audit app` and let them answer"
         )
-    if len(judged_tasks) > 1:
-        raise AuditError(
-            f"there are judgements of several tasks: {with_commas(judged_tasks)}; choose one with task=NAME",
-            parameter="task",
-        )
+    only_task(judged_tasks)
     unsure = frame["label"] == UNSURE
     notes = (message("note.unsure_left_out", count=int(unsure.sum()), whole=len(frame)),)
     frame = frame.loc[~unsure, RATING].astype({"item": str}).reset_index(drop=True)
@@ -195,13 +195,15 @@ def stored_ratings(
     return Rated(frame, labels_of(judged_tasks[0], question_kind), notes if unsure.any() else (), origin)
 
 
+# What the questions serve, to tell agreement by relation, system and language.
+
+
 def attributed(engine: Engine, by: Attribute) -> pd.DataFrame:
-    """Which relations or systems each question about an input serves, or in which languages each question is: columns
-    item (its id, text) and value.
+    """Return which relations or systems each question about an input serves, or in which languages each question is:
+    columns item (its id, text) and value.
 
     A question serves the relations and systems of the drawn groups that have its input as a member; probes, whose
-    outputs do not count, left out. One question may serve many. Which of them gave the output that a question is about
-    is for `audit.false_satisfaction` to say, which reads outputs.
+    outputs do not count, left out. One question may serve many.
     """
     if by == "language":
         asked = question.join(input_table, input_table.c.id == question.c.input_id)
@@ -223,3 +225,67 @@ def attributed(engine: Engine, by: Attribute) -> pd.DataFrame:
             query = query.where(relation.c.task == question.c.task)
     with engine.connect() as connection:
         return pd.DataFrame(connection.execute(query).all(), columns=["item", "value"]).astype(str)
+
+
+def attributed_outputs(engine: Engine, by: Literal["relation", "system"]) -> pd.DataFrame:
+    """Return which relations or systems each question about an output serves: columns item (its id, text) and value.
+
+    Those of the drawn groups in which a counted member got that very output; of a relation that carries answers, its
+    follow-ups included.
+    """
+    pairs: set[tuple[str, str]] = set()
+    with engine.connect() as connection:
+        items = {subject: str(id) for id, subject in subjects_of(connection, ["pair"]).items()}
+        names = dict(connection.execute(select(system.c.id, system.c.name)).all())
+        for group in drawn_groups(connection, None) if items else ():
+            value = group.relation if by == "relation" else names[group.system_id]
+            pairs |= {(items[subject], value) for step in group.steps if (subject := group.subject(step)) in items}
+    return pd.DataFrame(sorted(pairs), columns=["item", "value"])
+
+
+# What each annotator alone would make of the drawn groups. Two people may disagree about a label and still agree that
+# an output is wrong, or the other way round: what the rates are made of is the second, so agreement is measured on it.
+
+FALSE, TRUE = "false", "true"
+_OPINION = [*RATING, "cluster", "relation", "system", "language"]
+
+
+def opinions(engine: Engine, task: str | None = None) -> Rated:
+    """Return whether each drawn group is a false satisfaction, by the answers of one annotator at a time.
+
+    Of the frame's rows item is a drawn group of one system, label `false` or `true`, cluster its source (groups of one
+    source share questions, so they are not independent). A group counts for an annotator only where that annotator's
+    answers, carried ones included, cover every member: one wrong output would settle a group as false after part of the
+    answers, but never as true. Raises AuditError where nobody has judged, or no group is covered.
+    """
+    rated, answers = stored_ratings(engine, task), dict[str, dict[Subject, KnownAnswer]]()
+    rows: list[tuple[object, ...]] = []
+    with engine.connect() as connection:
+        subject_of = {str(id): subject for id, subject in subjects_of(connection).items()}
+        drawn = {(group.group_id, group.system_id): group for group in drawn_groups(connection, None)}
+        systems = dict(connection.execute(select(system.c.id, system.c.name)).all())
+        of_source = select(source.c.id, input_table.c.languages).join(
+            input_table, input_table.c.id == source.c.input_id
+        )
+        sources = sorted({group // LIMIT**2 for group, _ in drawn})
+        languages = dict(rows_among(connection, of_source, source.c.id, sources))
+    for item, name, label in rated.frame[RATING].itertuples(index=False):
+        if item in subject_of:
+            answers.setdefault(name, {})[subject_of[item]] = KnownAnswer(frozenset({label}), "people")
+    for name, own in answers.items():
+        for group in drawn.values():
+            if any(group.subject(step) in own for step in group.steps):
+                settled = settle_group(group, own)
+                if all(settled.origins):
+                    label = FALSE if settled.state is State.FALSE else TRUE
+                    cluster = group.group_id // LIMIT**2
+                    key = f"{group.group_id}/{group.system_id}"
+                    serves = (group.relation, systems[group.system_id], languages[cluster])
+                    rows.append((key, name, label, cluster, *serves))
+    if not rows:
+        raise AuditError(message("cells.no_opinions"))
+    note = (
+        "A group counts for an annotator whose own answers cover all its members; groups of one source are a cluster."
+    )
+    frame = pd.DataFrame(rows, columns=_OPINION)
+    return Rated(frame, (FALSE, TRUE), (*rated.notes, note), {**rated.origin, "about": "false satisfactions"})

@@ -7,7 +7,7 @@ violates relations, too, whatever they change in a text: calls on the same input
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,13 +18,12 @@ from audit.false_satisfaction.cells import Clusters, Counted
 from audit.messages import message
 from audit.relations import Composed, Outcome, Plain, find_relation
 from audit.relations.registry import name_order
-from audit.reports.document import Entry, RepeatedCell, unknown
-from audit.runner.repeats import base_ids
+from audit.reports.document import Entry, RepeatedCell, estimated
 from audit.statistics.repeats import NO_CALL, contradictions, steadiness, violation_rate
 from audit.store import UNCHECKED, integers, table_of, tables
 from audit.store.bulk import group_ids
 from audit.tasks import Output, get_task
-from audit.tasks.repeated import FIRST, MAJORITY, what_is_said
+from audit.tasks.repeated import what_is_said
 
 Answered = Mapping[int, Sequence[Output]]
 """What a system returned for each input (by id), in the order of the calls, without those that failed."""
@@ -36,8 +35,7 @@ def repeat_entries(connection: Connection, counted: Counted, clusters: Clusters)
     itself, and how steady the verdicts of each of its cells are."""
     if connection.execute(select(table_of(tables.Repeat).c.number).limit(1)).first() is None:
         return []
-    bases = base_ids(connection, counted.checks.systems)
-    answered, failed = _calls(connection, set(bases.values()))
+    answered, failed = _calls(connection, counted.checks.systems)
     members = _members(connection, counted)
     relation = table_of(tables.Relation)
     named = connection.execute(select(relation.c.id, relation.c.name, relation.c.version))
@@ -56,9 +54,9 @@ def repeat_entries(connection: Connection, counted: Counted, clusters: Clusters)
             "cells": [],
         }
         for column, id in enumerate(checks.systems):
-            if bases[id] not in answered:
+            if id not in answered:
                 continue
-            outputs, name = answered[bases[id]], str(systems.get(id, f"#{id}"))
+            outputs, name = answered[id], str(systems.get(id, f"#{id}"))
             rows = np.flatnonzero(checks.outcome[:, column] != UNCHECKED)
             groups = pd.DataFrame(
                 {
@@ -68,10 +66,9 @@ def repeat_entries(connection: Connection, counted: Counted, clusters: Clusters)
                     "members": [members[group] for group in checks.groups(rows)[:, column].tolist()],
                 }
             )
-            found = _system(task, groups, outputs, failed[bases[id]])
+            found = _system(task, groups, outputs, failed[id])
             if found["inputs"]:
-                take = MAJORITY if id != bases[id] else FIRST
-                entry["systems"].append({"system": name, "take": take, **found})
+                entry["systems"].append({"system": name, **found})
                 for relation_id, of_relation in groups.groupby("relation", sort=False):
                     cell = _cell(task, *stored[relation_id], of_relation, outputs)
                     entry["cells"].append(cell | {"relation": str(relations[relation_id]), "system": name})
@@ -133,12 +130,12 @@ def _system(task: str, groups: pd.DataFrame, outputs: Answered, failed: Counter[
         "least_calls": min(numbers, default=0),
         "most_calls": max(numbers, default=0),
         "failed": sum(failed[input] for input in cluster_of),
-        **asdict(contradictions(list(said.values()), np.array([cluster_of[input] for input in said], np.int64))),
+        **_shared(contradictions(list(said.values()), np.array([cluster_of[input] for input in said], np.int64))),
         "labels": labels,
     }
 
 
-def _cell(task: str, name: str, version: str, groups: pd.DataFrame, outputs: Answered) -> RepeatedCell:
+def _cell(task: str, name: str, version: str, groups: pd.DataFrame, outputs: Answered) -> Any:
     """Measure how steady a cell's verdicts are, or say why that is not known."""
     relation = find_relation(task, name)
     # Behind a semicolon stand versions of taggers, which checks do not ask.
@@ -156,17 +153,21 @@ def _cell(task: str, name: str, version: str, groups: pd.DataFrame, outputs: Ans
     except Exception as problem:  # a check of a plug-in that has changed since
         return _not_known(message("repeats.check_failed", problem=first_line(problem)))
     counted, cluster = checked["outcome"].to_numpy(), checked["cluster"].to_numpy()
-    return unknown(RepeatedCell) | cast(
-        RepeatedCell,
-        {
-            **asdict(steadiness(by_call, counted, cluster, **OUTCOMES)),
-            "vr_by_chance": None if by_chance is None else violation_rate(by_chance, **OUTCOMES),
-        },
-    )
+    chance = None if by_chance is None else violation_rate(by_chance, **OUTCOMES)
+    return _not_known(None) | _shared(steadiness(by_call, counted, cluster, **OUTCOMES)) | {"vr_by_chance": chance}
 
 
-def _not_known(reason: str) -> RepeatedCell:
-    return {**unknown(RepeatedCell), "reason": reason}
+def _not_known(reason: str | None) -> Any:
+    return dict.fromkeys(RepeatedCell.__annotations__) | {"share": estimated(None, reason=reason), "reason": reason}
+
+
+def _shared(measured: Any) -> dict[str, Any]:
+    """Return what was measured, each rate with its ends as one value."""
+    values = asdict(measured)
+    for name, ends in (("share", ""), ("share", "share_"), ("disagreement", "disagreement_")):
+        if f"{ends}low" in values:
+            values[name] = estimated((values[name], values.pop(f"{ends}low"), values.pop(f"{ends}high")))
+    return values
 
 
 Calls = Sequence[Sequence[Output]]

@@ -11,17 +11,19 @@ from itertools import pairwise
 from typing import Any
 
 from audit.messages import ENGLISH, catalogue
+from audit.relations import find_relation
 from audit.relations.composition import summary_from
+from audit.relations.registry import base_name
 from audit.reports import charts, first_page
 from audit.reports import document as doc
-from audit.reports.first_page import by_rank, confidence_of, ranks_text
+from audit.reports.first_page import confidence_of, ranks_text
 from audit.reports.judges import judge_section
 from audit.reports.tables import NARROWEST, WIDTH, Chart, Marked, Section, Table, Verbatim, table_of, to_text, wrap
-from audit.reports.validity_study import validity_parts
-from audit.reports.violations import counterpart
+from audit.reports.validity import validity_parts
 from audit.reports.words import (
     PERCENT,
     UNKNOWN,
+    Estimate,
     Say,
     capital,
     chance,
@@ -41,6 +43,7 @@ from audit.tasks import base_of
 from audit.text.differences import AFTER, Kind, differences
 
 Sections = Iterator[Section]
+Fields = Mapping[str, Any]
 
 
 def to_terminal(report: doc.ReportDocument, full: bool = False, width: int | None = None) -> str:
@@ -61,7 +64,7 @@ def sections(report: doc.ReportDocument, language: str = ENGLISH) -> list[Sectio
 # Names.
 
 
-def place(report: doc.ReportDocument, entry: Mapping[str, Any], say: Say) -> str:
+def place(report: doc.ReportDocument, entry: Fields, say: Say) -> str:
     """Return what a cell or relation of a report belongs to: its task, and its corpus where that is known.
 
     The study is named where there is no corpus, or where several studies of the report share it.
@@ -74,35 +77,26 @@ def place(report: doc.ReportDocument, entry: Mapping[str, Any], say: Say) -> str
     return " · ".join(parts)
 
 
-def title_of(report: doc.ReportDocument, entry: Mapping[str, Any], title: str, say: Say) -> str:
+def title_of(report: doc.ReportDocument, entry: Fields, title: str, say: Say) -> str:
     """Return a heading with the study that it is about, where the report has several."""
     several = len(report["violations"]) > 1
     return say("rate.titled", title=title, name=place(report, entry, say)) if several else title
 
 
-def summary_of(report: doc.ReportDocument, relation: doc.RelationResultEntry, say: Say) -> str:
-    """Return what a relation does; empty where it is not one of ours, or a file's own totals are corrected."""
-    from audit.errors import UnknownName
-    from audit.relations import get_relation
-    from audit.relations.registry import base_name
-
-    if "file" in report["signature"]:
+def _summary(report: doc.ReportDocument, relation: doc.RelationResultEntry, say: Say) -> str:
+    """Return what a relation does; empty where it is not one of ours."""
+    name = base_name(relation["relation"])
+    registered = find_relation(relation["task"], name)
+    if "file" in report["signature"] or registered is None:
         return ""  # somebody else's MR1.1 may be another relation than ours
-    try:
-        name = base_name(relation["relation"])
-        english = get_relation(relation["task"], name).summary
-    except UnknownName:
-        return ""
-    return summary_from(catalogue(say.language), relation["task"], name, english)
+    return summary_from(catalogue(say.language), relation["task"], name, registered.summary)
 
 
-def rollup_name(report: doc.ReportDocument, entry: Mapping[str, Any], say: Say) -> str:
+def _rollup_name(report: doc.ReportDocument, entry: Fields, say: Say) -> str:
     """Return the name of a roll-up, with its task where the report has several."""
     name = str(entry["name"])
-    if entry["by"] == "overall":
-        name = say("violations.all_cells")
-    elif entry["by"] == "family":
-        name = family_name(name, say.language)
+    if entry["by"] in ("overall", "family"):
+        name = say("violations.all_cells") if entry["by"] == "overall" else family_name(name, say.language)
     several = len({relation["task"] for relation in report["relations"]}) > 1
     return f"{name} ({task_name(entry['task'], say.language)})" if several and entry["task"] else name
 
@@ -129,11 +123,11 @@ def notes_of(report: doc.ReportDocument, say: Say) -> list[str]:
     """Return the signature's notes, then what the data themselves call for."""
     lines = [say.said(note) for note in report["signature"].get("notes") or []]
     totals, relations = report["overall"], report["relations"]
-    if any(entry.get("sr_least") is not None for entry in report["rollups"]):
+    if any(entry["sr_genuine"]["least"] is not None for entry in report["rollups"]):
         lines.append(say("note.bounds_together"))
     checked = [cell for cell in report["cells"] if cell["sr_observed"] is not None]
-    unestimated = sum(cell["sr_genuine"] is None for cell in checked)
-    bounded = any(cell.get("fs_least") is not None for cell in report["cells"])
+    unestimated = sum(cell["sr_genuine"]["value"] is None for cell in checked)
+    bounded = any(cell["fs_rate"]["least"] is not None for cell in report["cells"])
     if unestimated and (unestimated < totals["cells"] or bounded):
         lines.append(say("note.unestimated", part=unestimated, count=totals["cells"]))
     elif unestimated:
@@ -145,13 +139,10 @@ def notes_of(report: doc.ReportDocument, say: Say) -> list[str]:
     if other := [one["relation"] for one in own if not set(one["best_own"] or ()) & set(one["best_genuine"])]:
         lines.append(say("note.other_best", names=other))
     # While no carry error is measured, the signature's own note says how many of its questions wait.
-    if totals.get("audits_waiting") and any(one["carry"] and one["carry"]["audited"] for one in relations):
+    if totals.get("audits_waiting") and any(one["carry"] and one["carry"]["error"]["n"] for one in relations):
         lines.append(say("note.audits_waiting", number=count(totals["audits_waiting"])))
-    if totals["errors"]:
-        lines.append(say("note.not_checked", count=totals["errors"]))
-    if rejected := totals.get("rejected"):
-        lines.append(say("note.rejected", count=rejected))
-    return lines
+    counts = (("note.not_checked", totals["errors"]), ("note.rejected", totals.get("rejected")))
+    return lines + [say(code, count=number) for code, number in counts if number]
 
 
 # Plans, and comparisons that were named before the first answer.
@@ -175,33 +166,27 @@ def plan_lines(report: doc.ReportDocument, say: Say) -> list[str]:
     """
     lines = []
     for entry in report.get("plan") or ():
-        lines.append(say("plan.line", study=entry["study"], plan=entry["plan"], how=_frozen_text(entry, say)))
-        if entry["changed"]:
-            changes = (
-                f"{change['key']} {from_to(change['before'], change['after'], say.language)} ({change['at'][:10]})"
-                for change in entry["changed"]
-            )
+        lines.append(say("plan.line", study=entry["study"], plan=entry["plan"], how=_frozen(entry, say)))
+        changes = [
+            f"{one['key']} {from_to(one['before'], one['after'], say.language)} ({one['at'][:10]})"
+            for one in entry["changed"]
+        ]
+        other = [f"{one['key']} {from_to(one['planned'], one['found'], say.language)}" for one in entry["deviates"]]
+        if changes:
             lines.append(say("plan.changed", changes=say.list(changes, "semicolon")))
-        if entry["deviates"]:
-            deviations = (
-                f"{one['key']} {from_to(one['planned'], one['found'], say.language)}" for one in entry["deviates"]
-            )
+        if other:
             code = "plan.otherwise_frozen" if entry["frozen_at"] else "plan.otherwise"
-            lines.append(say(code, deviations=say.list(deviations, "semicolon")))
+            lines.append(say(code, deviations=say.list(other, "semicolon")))
     return lines
 
 
-def _frozen_text(entry: doc.Entry, say: Say) -> str:
+def _frozen(entry: doc.Entry, say: Say) -> str:
     if entry["frozen_at"] is None:
         return say("plan.not_frozen", version=entry["version"])
     run = say("plan.before_run" if entry["frozen_at"] <= entry["run_began"] else "plan.after_run")
     everything, before = entry["judgements"], entry["judgements_before"]
-    if not everything:
-        judged = say("plan.nothing_judged")
-    elif not before:
-        judged = say("plan.before_all", count=everything)
-    else:
-        judged = say("plan.after_some", before=count(before), whole=count(everything))
+    code = "plan.after_some" if everything and before else "plan.before_all" if everything else "plan.nothing_judged"
+    judged = say(code, before=count(before), whole=count(everything), count=everything)
     return say("plan.frozen", date=entry["frozen_at"][:10], run=run, judged=judged)
 
 
@@ -209,7 +194,7 @@ def _frozen_text(entry: doc.Entry, say: Say) -> str:
 
 _COLUMNS = (
     "judged", "false", "sr_observed", "fs_rate", "sr_genuine", "ranks", "p_best", "groups", "satisfied", "violated",
-    "inapplicable", "errors", "rejected", "drawn", "open", "waiting", "common_observed", "common_genuine",
+    "inapplicable", "errors", "rejected", "drawn", "open", "waiting",
 )  # fmt: skip
 """Columns of the cells of a relation; those are left out in which no cell of the report has anything."""
 
@@ -225,14 +210,12 @@ def relations(report: doc.ReportDocument, say: Say) -> Sections:
     ranking = [one for relation in report["relations"] for one in relation["ranking"]]
     kept = {"sr_observed", "fs_rate", "sr_genuine"}
     kept |= {"ranks", "p_best"} if any(one["p_best"] is not None for one in ranking) else set()
-    kept |= {"common_observed", "common_genuine"} if any(one["sr_observed"] is not None for one in ranking) else set()
     columns = [name for name in _COLUMNS if name in kept or any(cell.get(name) for cell in report["cells"])]
     for key, own in studies.items():
         orders = table_of(
             say, own, "relation", "order_observed", "order_genuine", "change",
-            order_observed=lambda one: order_text(one, "observed"),
-            order_genuine=lambda one: order_text(one, "genuine"),
-            change=lambda one: say(f"change.{change_code(one)}"),
+            order_observed=lambda one: _order(one, "observed"), order_genuine=lambda one: _order(one, "genuine"),
+            change=lambda one: say(f"change.{_change(one)}"),
         )  # fmt: skip
         groups = [(one, cells.get((*key, one["relation"]), [])) for one in own]
         heat = false_chart([cell for _, of_relation in groups for cell in of_relation], say)
@@ -252,8 +235,7 @@ def false_chart(cells: Iterable[doc.CellEntry], say: Say) -> Chart:
 
 
 def _false_field(cell: doc.CellEntry, say: Say) -> dict[str, Any]:
-    """Return what the heat map of R_FS has of a cell."""
-    fs, judged = estimate(cell, "fs_rate"), cell["judged"]
+    fs, judged = estimate(cell["fs_rate"]), cell["judged"]
     few = fs.value is not None and judged is not None and judged < LEAST_SHOWN
     known = fs.value is not None and not few
     return {
@@ -275,28 +257,32 @@ def _relation(
     say: Say,
 ) -> Section:
     ranking = {one["system"]: one for one in relation["ranking"]}
-    values = []
+    values: list[Fields] = []
     for cell in cells:
         one = ranking.get(cell["system"])
-        common = {"common_observed": one["sr_observed"], "common_genuine": one["sr_genuine"]} if one else {}
-        values.append({**cell, **common, "ranks": one and ranks_text(one), "p_best": one and chance(one["p_best"])})
-    orders = {"before": order_text(relation, "observed"), "after": order_text(relation, "genuine")}
+        values.append({**cell, "ranks": one and ranks_text(one), "p_best": one and chance(one["p_best"])})
+    orders = {"before": _order(relation, "observed"), "after": _order(relation, "genuine")}
     sentences = [
-        say("order.was_is", change=say(f"change.{change_code(relation)}"), **orders),
-        common_text(relation, say),
-        carry_text(relation, say),
+        say("order.was_is", change=say(f"change.{_change(relation)}"), **orders),
+        _common(relation, say),
+        _carry(relation, say),
     ]
-    return Section(
-        relation["relation"],
-        [
-            table_of(say, values, "system", *columns),
-            rates_chart(relation, cells, say),
-            *(capital(sentence) for sentence in sentences if sentence),
-            *pairs_tables(relation, say),
-        ],
-        summary_of(report, relation, say),
-        relation["best_changes_sure"],
-    )
+    parts: list[Any] = [table_of(say, values, "system", *columns), rates_chart(relation, cells, say)]
+    parts += [capital(sentence) for sentence in sentences if sentence]
+    if pairs := _oriented(relation["pairs"]):
+        shown = table_of(
+            say, pairs, "better", "other", "points", "p_holm", "apart", "judged_of_deciding", names=2,
+            better=lambda pair: pair["system"], points=_difference,
+            p_holm=lambda pair: p_text(pair["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}"),
+            apart=lambda pair: say("pairs.yes" if pair["apart"] else "pairs.no"),
+            judged_of_deciding=lambda pair: say.of(pair["judged"], pair["informative"]),
+        )  # fmt: skip
+        parts.append(shown)
+    return Section(relation["relation"], parts, _summary(report, relation, say), relation["best_changes_sure"])
+
+
+def _difference(entry: Fields) -> Estimate:
+    return Estimate(entry["difference"], entry["low"], entry["high"], reason=entry.get("reason"))
 
 
 def rates_chart(relation: doc.RelationResultEntry, cells: Iterable[doc.CellEntry], say: Say) -> Chart:
@@ -304,15 +290,21 @@ def rates_chart(relation: doc.RelationResultEntry, cells: Iterable[doc.CellEntry
     by_name = {cell["system"]: cell for cell in cells}
     systems = dict.fromkeys([*relation["order_genuine"], *relation["order_observed"], *by_name])
     rows = [_bar(name, by_name[name], "sr") for name in systems if name in by_name]
-    alt = say("chart.rates_alt", relation=relation["relation"])
-    return Chart(partial(charts.before_after, rows), alt, say("chart.key"))
+    return _bars(rows, say("chart.rates_alt", relation=relation["relation"]), say("chart.key"))
 
 
-def _bar(name: str, rates: Mapping[str, Any], kind: str, **more: Any) -> dict[str, Any]:
+def _bars(rows: Sequence[Fields], alt: str, key: str) -> Chart:
+    return Chart(partial(charts.before_after, rows), alt, key)
+
+
+def _bar(name: str, rates: Fields, kind: str, **more: Any) -> dict[str, Any]:
     """Return a row of `charts.before_after`: of satisfaction (`sr`) or violation (`vr`) rates."""
-    genuine = estimate(rates, f"{kind}_genuine")
-    row = {"name": name, "observed": rates[f"{kind}_observed"], "genuine": genuine.value, "low": genuine.low}
-    return row | {"high": genuine.high, "least": genuine.least, "most": genuine.most} | more
+    ends: Fields = rates[f"{kind}_genuine"]
+    return {"name": name, "observed": _value(rates[f"{kind}_observed"]), "genuine": ends["value"], **ends} | more
+
+
+def _value(rate: Any) -> Any:
+    return rate["value"] if isinstance(rate, Mapping) else rate
 
 
 def difference_chart(pairs: Sequence[doc.PairEntry], say: Say) -> Chart | None:
@@ -321,7 +313,7 @@ def difference_chart(pairs: Sequence[doc.PairEntry], say: Say) -> Chart | None:
         {"name": f"{pair['system']} – {pair['other']}", "value": pair["difference"], "low": pair["low"],
          "high": pair["high"], "open": not pair["apart"],
          "numbers": f"{percent(pair['difference'])} · p {p_text(pair['p_holm'])}"}
-        for pair in oriented(pairs)
+        for pair in _oriented(pairs)
     ]  # fmt: skip
     if not rows:
         return None
@@ -330,18 +322,18 @@ def difference_chart(pairs: Sequence[doc.PairEntry], say: Say) -> Chart | None:
     return Chart(draw, say("pairs.legend"), say("pairs.legend"))
 
 
-def order_text(relation: doc.RelationResultEntry, when: str) -> str:
+def _order(relation: doc.RelationResultEntry, when: str) -> str:
     """Return the order of systems, best first, with `=` between tied ones; `when` is `observed` or `genuine`.
 
     Where a genuine order is known of some systems only, the observed one names the same systems.
     """
-    fields: Mapping[str, Any] = relation  # `when` is a part of keys
-    systems = fields[f"order_{when}"] or []
+    fields: Fields = relation
+    systems = fields[f"order_{when}"]
     if when == "observed" and relation["order_genuine"]:
         systems = [system for system in systems if system in relation["order_genuine"]]
-    rates = {entry["system"]: entry.get(f"sr_{when}") for entry in fields["ranking"]}
+    rates = {entry["system"]: entry[f"sr_{when}"] for entry in fields["ranking"]}
     # Systems that were only compared have no rates, but differences.
-    level = {frozenset((pair["system"], pair["other"])): pair["difference"] for pair in relation.get("pairs", ())}
+    level = {frozenset((pair["system"], pair["other"])): pair["difference"] for pair in relation["pairs"]}
 
     def tied(before: str, after: str) -> bool:
         if rates[before] is None or rates[after] is None:
@@ -351,51 +343,43 @@ def order_text(relation: doc.RelationResultEntry, when: str) -> str:
     return in_order(systems, tied) or UNKNOWN
 
 
-def change_code(relation: doc.RelationResultEntry) -> str:
-    """Return what correction does to one relation: a code of `[change]` in the catalogue.
-
-    >>> unchanged = {"best_changes": False, "best_changes_sure": False, "order_changes": False}
-    >>> change_code({"order_observed": ["a", "b"], "order_genuine": ["a"], "best_genuine": []} | unchanged)
-    'unknown'
-    """
+def _change(relation: doc.RelationResultEntry) -> str:
+    """Return what correction does to one relation: a code of `[change]` in the catalogue."""
     if relation["best_changes_sure"]:
         return "sure"
     if len(relation["order_observed"]) < 2:
         return "one_system" if relation["order_observed"] else "nothing"
     if not relation["best_genuine"]:
         return "unknown"
-    if relation["best_changes"]:
-        return "looks"
-    if relation["order_changes"]:
-        return "order"
+    if relation["best_changes"] or relation["order_changes"]:
+        return "looks" if relation["best_changes"] else "order"
     return "none_yet" if set(relation["order_genuine"]) < set(relation["order_observed"]) else "none"
 
 
-def common_text(relation: doc.RelationResultEntry, say: Say) -> str:
+def _common(relation: doc.RelationResultEntry, say: Say) -> str:
     """Return what the comparison of a relation's systems is about, and why it says nothing where it does not."""
     common = relation["common"]
     if common is None or len(relation["order_observed"]) < 2:
         return ""
     if not common["groups"] and not common["most_groups"] and common["reason"]:
         return capital(say.said(common["reason"]))
-    parts = [say("order.common", count=common["groups"]) if common["groups"] is not None else say("order.own_groups")]
+    parts = [say("order.common", count=common["groups"])]
     if common["most_groups"] and common["groups"] != common["most_groups"]:
         parts = [say("order.by_pairs", most=common["most_groups"], count=common["groups"])]
-    if common["deciding"] is not None:
-        parts.append(say("order.deciding", judged=count(common["judged"]), deciding=count(common["deciding"])))
+    parts.append(say("order.deciding", judged=count(common["judged"]), deciding=count(common["deciding"])))
     return say.list([*parts, *([say.said(common["reason"])] if common["reason"] else [])], "semicolon")
 
 
-def carry_text(relation: doc.RelationResultEntry, say: Say) -> str:
-    """Return how often answers are carried wrongly, and what that can do to R_FS; empty where nothing was audited."""
+def _carry(relation: doc.RelationResultEntry, say: Say) -> str:
+    """Return how often answers are carried wrongly; empty where nothing was audited."""
     carry = relation.get("carry")
-    if not carry or not carry["audited"]:
+    if not carry or not carry["error"]["n"]:
         return ""
     wrong = count(carry["wrong"])
-    return say("audits.carry", error=say.rate(carry, "error"), wrong=wrong, count=carry["audited"])
+    return say("audits.carry", error=say.rate(carry["error"]), wrong=wrong, count=carry["error"]["n"])
 
 
-def oriented(pairs: Sequence[doc.PairEntry]) -> list[doc.PairEntry]:
+def _oriented(pairs: Sequence[doc.PairEntry]) -> list[doc.PairEntry]:
     """Return the pairs whose difference is known, the better system first, the surest difference first."""
     turned = []
     for pair in pairs:
@@ -411,83 +395,64 @@ def oriented(pairs: Sequence[doc.PairEntry]) -> list[doc.PairEntry]:
     return [entry for _, entry in sorted(turned, key=lambda placed: placed[0])]
 
 
-def pairs_tables(relation: doc.RelationResultEntry, say: Say) -> Iterator[Table]:
-    """Yield the table of the pairs of a relation whose difference is known; none where none is."""
-    if pairs := oriented(relation["pairs"]):
-        yield table_of(
-            say, pairs, "better", "other", "points", "p_holm", "apart", "judged_of_deciding", names=2,
-            better=lambda pair: pair["system"],
-            points=lambda pair: estimate(pair, "difference"),
-            p_holm=lambda pair: p_text(pair["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}"),
-            apart=lambda pair: say("pairs.yes" if pair["apart"] else "pairs.no"),
-            judged_of_deciding=lambda pair: say.of(pair["judged"], pair["informative"]),
-        )  # fmt: skip
-
-
 # All together, and violation rates.
+
+
+def _breaks(kinds: Sequence[str]) -> frozenset[int]:
+    return frozenset(at for at in range(1, len(kinds)) if kinds[at] not in (kinds[at - 1], "estimated"))
 
 
 def rollups(report: doc.ReportDocument, say: Say) -> Sections:
     """Yield the rates over cells together: by relation, system, family, and all."""
-    entries, kinds = report["rollups"], [entry["by"] for entry in report["rollups"]]
+    entries = report["rollups"]
     if not entries:
         return
-    reasons = ["reason"] if any(entry["reason"] for entry in entries) else []
+    reasons = ["reason"] if any(entry["sr_genuine"]["reason"] for entry in entries) else []
     together = table_of(
         say, entries, "by", "name", "sr_observed", "fs_rate", "sr_genuine", *reasons, names=2,
-        by=lambda entry: say(f"level.{entry['by']}"), name=lambda entry: rollup_name(report, entry, say),
+        by=lambda entry: say(f"level.{entry['by']}"), name=lambda entry: _rollup_name(report, entry, say),
+        reason=lambda entry: entry["sr_genuine"]["reason"],
     )  # fmt: skip
-    breaks = frozenset(at for at in range(1, len(kinds)) if kinds[at] != kinds[at - 1])
-    parts: list[Any] = [say("html.together_what"), replace(together, breaks=breaks)]
+    parts: list[Any] = [say("html.together_what"), replace(together, breaks=_breaks([one["by"] for one in entries]))]
     for by in ("system", "family"):
         known = [entry for entry in entries if entry["by"] == by and entry["sr_observed"] is not None]
-        if bars := [_bar(rollup_name(report, entry, say), entry, "sr") for entry in known]:
-            alt = say("rollup.alt", level=say(f"rollup.{by}"))
-            parts.append(Chart(partial(charts.before_after, bars), alt, say("chart.key")))
+        if bars := [_bar(_rollup_name(report, entry, say), entry, "sr") for entry in known]:
+            parts.append(_bars(bars, say("rollup.alt", level=say(f"rollup.{by}")), say("chart.key")))
     yield Section(say("html.together"), parts)
 
 
-def rates_text(rates: doc.ViolationRate | doc.SliceRate, say: Say) -> str:
+def _rates(rates: Fields, say: Say) -> str:
     """Return VR_o, and what it is once false satisfactions are counted, with its interval."""
-    if rates["vr_observed"] is None:
-        return UNKNOWN
-    unknown = rates["vr_genuine"] is None and rates.get("vr_least") is None
-    return f"{percent(rates['vr_observed'])} → {UNKNOWN if unknown else say.rate(rates, 'vr_genuine')}"
+    observed = _value(rates["vr_observed"])
+    return UNKNOWN if observed is None else f"{percent(observed)} → {say.rate(rates['vr_genuine'])}"
 
 
 def violations(report: doc.ReportDocument, say: Say) -> Sections:
     """Yield the tables of violation rates as studies print them: relations down, systems across."""
     for table in report["violations"]:
         kinds = [row["by"] for row in table["rows"]]
-        rows = [(row_name(row, say), *(rates_text(rates, say) for rates in row["rates"])) for row in table["rows"]]
-        breaks = frozenset(at for at in range(1, len(kinds)) if kinds[at] not in (kinds[at - 1], "estimated"))
+        rows = [(_row_name(row, say), *(_rates(rates, say) for rates in row["rates"])) for row in table["rows"]]
         key = [say("violations.key"), *([say("violations.key_estimated")] if "estimated" in kinds else [])]
-        if bars := violation_bars(table):
+        bars = [
+            _bar(rates["system"], rates, "vr", group=row["name"])
+            for row in table["rows"]
+            for rates in row["rates"]
+            if row["by"] == "relation" and rates["vr_observed"] is not None
+        ]
+        if bars:
             title = title_of(report, table, say("violations.title"), say)
-            alt = say("violations.by_relation", title=title)
-            chart = Chart(partial(charts.before_after, bars), alt, say("chart.key_violations"))
-            columns = [say("column.row"), *table["systems"]]
-            yield Section(title, [Table(columns, rows, 1, breaks), say.list(key, "sentence"), chart])
+            chart = _bars(bars, say("violations.by_relation", title=title), say("chart.key_violations"))
+            shown = Table([say("column.row"), *table["systems"]], rows, 1, _breaks(kinds))
+            yield Section(title, [shown, say.list(key, "sentence"), chart])
     if bars := _task_bars(report, say):
-        chart = Chart(partial(charts.before_after, bars), say("violations.tasks_alt"), say("chart.key_violations"))
+        chart = _bars(bars, say("violations.tasks_alt"), say("chart.key_violations"))
         yield Section(say("violations.tasks"), [say("violations.tasks_what"), chart])
 
 
-def row_name(row: Mapping[str, Any], say: Say) -> str:
-    """Return what a row of a table of violation rates is called."""
+def _row_name(row: Fields, say: Say) -> str:
     if row["by"] == "all":
         return say("violations.all")
     return family_name(row["name"], say.language) if row["by"] == "family" else say.said(row["name"])
-
-
-def violation_bars(table: doc.ViolationTable) -> list[dict[str, Any]]:
-    """Return the rows of the chart of a table: a group a relation, a bar a system that was run."""
-    return [
-        _bar(rates["system"], rates, "vr", group=row["name"])
-        for row in table["rows"]
-        for rates in row["rates"]
-        if row["by"] == "relation" and rates["vr_observed"] is not None
-    ]
 
 
 def _task_bars(report: doc.ReportDocument, say: Say) -> list[dict[str, Any]]:
@@ -497,11 +462,11 @@ def _task_bars(report: doc.ReportDocument, say: Say) -> list[dict[str, Any]]:
         several = sum(other["task"] == table["task"] for other in report["violations"]) > 1
         label = place(report, table, say) if several else task_name(base_of(table["task"]), say.language)
         for row in table["rows"]:
-            name = counterpart(table["task"], row["name"]) if row["by"] == "relation" else None
-            for rates in row["rates"] if name else []:
-                if rates["vr_observed"] is not None:
+            registered = find_relation(table["task"], row["name"]) if row["by"] == "relation" else None
+            for rates in row["rates"] if registered and registered.counterpart else []:
+                if registered and rates["vr_observed"] is not None:
                     tasks.add(table["task"])
-                    rows.append(_bar(f"{label} · {rates['system']}", rates, "vr", group=name))
+                    rows.append(_bar(f"{label} · {rates['system']}", rates, "vr", group=registered.counterpart))
     return sorted(rows, key=lambda row: str(row["group"])) if len(tasks) > 1 else []
 
 
@@ -511,89 +476,62 @@ LISTED_SLICES = 10
 """The most slices that are listed as worst."""
 
 
-def property_name(by: str, say: Say) -> str:
-    """Return what sources are divided by: a slice function of audit's, or a column or function as it is called."""
+def _property(by: str, say: Say) -> str:
     return catalogue(say.language).get(f"slice_name.{by}", by)
 
 
-def slice_name(name: str | None, say: Say) -> str:
-    """Return a slice; a dash for what is in none."""
+def _slice(name: str | None, say: Say) -> str:
     return UNKNOWN if name is None else say.said(name)
 
 
 def slices(report: doc.ReportDocument, say: Say) -> Sections:
     """Yield rates for each way to divide the sources, with who is best where; without rates only why."""
     for entry in report.get("slices") or []:
-        title = title_of(report, entry, say("slices.title", property=property_name(entry["by"], say)), say)
+        title = title_of(report, entry, say("slices.title", property=_property(entry["by"], say)), say)
         if entry["reason"]:
             yield Section(title, [say("slices.unknown", reason=say.said(entry["reason"]))])
             continue
         over_all = [rates for rates in entry["rates"] if rates["relation"] is None]
-        bars = [_bar(rates["system"], rates, "vr", group=slice_name(rates["slice"], say)) for rates in over_all]
-        chart = Chart(partial(charts.before_after, bars), say("slices.alt", title=title), say("chart.key_violations"))
-        of_systems = [_slices_of(entry, system, say) for system in entry["systems"]]
-        tables: list[Any] = [
-            slice_table(entry, say),
-            say("slices.key"),
-            standings_table(entry, say),
-            *_slice_lines(entry, say),
-        ]
-        yield Section(title, [*tables, *_slice_lines(entry, say), chart, *of_systems])
+        bars = [_bar(rates["system"], rates, "vr", group=_slice(rates["slice"], say)) for rates in over_all]
+        parts: list[Any] = [slice_table(entry, say), say("slices.key")]
+        for decision in entry["decisions"]:
+            chosen = say.list([_slice(decision["slice"], say), first_page.verdict(decision, say.language)], "colon")
+            parts.append(chosen + say("list.stop"))
+        if entry["empty"]:
+            parts.append(say("slices.empty", names=say.list(say.said(name) for name in entry["empty"])))
+        if entry["unsliced"]:
+            parts.append(say("slices.unsliced", count=entry["unsliced"]))
+        parts.append(_bars(bars, say("slices.alt", title=title), say("chart.key_violations")))
+        yield Section(title, parts + [_slices_of(entry, system, say) for system in entry["systems"]])
 
 
 def slice_table(entry: doc.Entry, say: Say) -> Table:
     """Return the rates of every slice and system over all relations."""
     rates = [one for one in entry["rates"] if one["relation"] is None]
     columns = ("slice", "system", "sources", "groups", "vr_observed", "judged", "fs_rate", "vr_genuine")
-    return table_of(say, rates, *columns, names=2, slice=lambda one: slice_name(one["slice"], say))
+    return table_of(say, rates, *columns, names=2, slice=lambda one: _slice(one["slice"], say))
 
 
 def _slices_of(entry: doc.Entry, system: str, say: Say) -> Section:
     """Return VR_o → VR_g of one system by slice and relation."""
     own = [rates for rates in entry["rates"] if rates["system"] == system and rates["relation"] is not None]
-    # A slice may lack some relations, so they are collected over all slices.
-    names = [name for name in entry["relations"] if any(rates["relation"] == name for rates in own)]
-    texts = {(rates["slice"], rates["relation"]): rates_text(rates, say) for rates in own}
-    rows = [(slice_name(part, say), *(texts.get((part, name), UNKNOWN) for name in names)) for part in entry["slices"]]
+    texts = {(rates["slice"], rates["relation"]): _rates(rates, say) for rates in own}
+    names = [name for name in entry["relations"] if any(relation == name for _, relation in texts)]
+    rows = [(_slice(part, say), *(texts.get((part, name), UNKNOWN) for name in names)) for part in entry["slices"]]
     return Section(say("slices.of_system", system=system), [Table([*say.heads("slice"), *names], rows)])
-
-
-def standings_table(entry: doc.Entry, say: Say) -> Table:
-    """Return who is best in each slice, and by how much another system is there above the best over all."""
-    return table_of(
-        say, entry["standings"], "slice", "order_observed", "order_genuine", "points", "p_holm", "apart",
-        slice=lambda one: slice_name(one["slice"], say),
-        order_observed=lambda one: " > ".join(one["order_observed"]),
-        order_genuine=lambda one: " > ".join(one["order_genuine"] or ()),
-        points=lambda one: estimate(one, "difference") if one["best_differs"] else None,
-        p_holm=lambda one: p_text(one["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}") if one["best_differs"] else None,
-        apart=lambda one: say("pairs.yes" if one["sure"] else "pairs.no") if one["best_differs"] else None,
-    )  # fmt: skip
-
-
-def _slice_lines(entry: doc.Entry, say: Say) -> Iterator[str]:
-    """Yield what is not in a table of slices, and who is best over all of them."""
-    if entry["empty"]:
-        yield say("slices.empty", names=say.list(say.said(name) for name in entry["empty"]))
-    if entry["unsliced"]:
-        yield say("slices.unsliced", count=entry["unsliced"])
-    best = [say.list(names or ()) or UNKNOWN for names in (entry["best_observed"], entry["best_genuine"])]
-    yield say("slices.best", before=best[0], after=best[1])
 
 
 def worst_table(report: doc.ReportDocument, say: Say) -> Table:
     """Return the slices in which relations are broken more often than in the rest, at most ten, the worst first."""
 
     def where(test: doc.SliceTest) -> str:
-        name = f"{property_name(test['by'], say)}: {slice_name(test['slice'], say)}"
-        return title_of(report, test, name, say)
+        return title_of(report, test, f"{_property(test['by'], say)}: {_slice(test['slice'], say)}", say)
 
     found = [test for test in (report.get("slice_tests") or {"tests": []})["tests"] if test["found"]]
     return table_of(
         say, found[:LISTED_SLICES], "rate", "slice", "system", "groups", "clusters", "judged", "inside", "outside",
-        "difference", "q", names=3, slice=where, q=lambda test: p_number(test["q"]),
+        "difference", "q", names=3, slice=where, difference=_difference, q=lambda test: p_number(test["q"]),
         rate=lambda test: "VR_o" if test["rate"] == "observed" else "VR_g",
-        inside=lambda test: test["inside"], outside=lambda test: test["outside"],
     )  # fmt: skip
 
 
@@ -606,18 +544,18 @@ def worst(report: doc.ReportDocument, say: Say) -> Sections:
         yield Section(say("slices.worst"), [say.said(tested["reason"])])
         return
     found, level = sum(test["found"] for test in tested["tests"]), f"{100 * tested['level']:g}"
-    parts: list[Any] = [say("slices.worst_found", count=len(tested["tests"]), found=found, percent=level)]
+    parts: list[Any] = [worst_table(report, say)] if found else []
+    parts.append(say("slices.worst_found", count=len(tested["tests"]), found=found, percent=level))
     if found:
-        parts.insert(0, worst_table(report, say))
         parts += [say("slices.worst_listed", count=LISTED_SLICES)] if found > LISTED_SLICES else []
         parts.append(say("slices.worst_key"))
     for rate in ("observed", "genuine"):
         of: dict[str, dict[str, None]] = {}
         for one in tested["untested"]:
             if one["rate"] == rate:
-                of.setdefault(one["by"], {})[slice_name(one["slice"], say)] = None
+                of.setdefault(one["by"], {})[_slice(one["slice"], say)] = None
         if of:
-            names = (f"{property_name(by, say)} ({say.list(parts)})" for by, parts in of.items())
+            names = (f"{_property(by, say)} ({say.list(slices)})" for by, slices in of.items())
             parts.append(say(f"slices.untested_{rate}", least=tested["least"], slices=say.list(names)))
     yield Section(say("slices.worst"), parts)
 
@@ -626,58 +564,55 @@ def worst(report: doc.ReportDocument, say: Say) -> Sections:
 
 
 def accuracy(report: doc.ReportDocument, say: Say) -> Sections:
+    """Yield the accuracy of each system by gold, beside its rates, and whether these order the systems so."""
     entries = report.get("accuracy") or []
     for entry in entries if any(entry["systems"] for entry in entries) else []:
-        systems = sorted(entry["systems"], key=lambda one: (-(one["accuracy"] or 0.0), one["system"]))
+        systems = sorted(entry["systems"], key=lambda one: (-(one["accuracy"]["value"] or 0.0), one["system"]))
         title, parts = title_of(report, entry, say("accuracy.title"), say), list[Any]()
         if systems:
             rates = table_of(
                 say, systems, "system", "right", "accuracy", "one_minus_vr_o", "one_minus_vr_g",
-                right=lambda one: say.of(one["right"], one["outputs"]),
-                one_minus_vr_o=lambda one: one["sr_observed"], one_minus_vr_g=lambda one: estimate(one, "sr_genuine"),
+                right=lambda one: say.of(one["right"], one["accuracy"]["n"]),
+                one_minus_vr_o=lambda one: one["sr_observed"], one_minus_vr_g=lambda one: one["sr_genuine"],
             )  # fmt: skip
-            ends = {"accuracy": "accuracy", "accuracy_low": "low", "accuracy_high": "high"}
-            bars = [
-                _bar(one["system"], one, "sr") | {end: one.get(key) for end, key in ends.items()} for one in systems
-            ]
-            alt = say("accuracy.alt", title=title)
-            parts = [rates, Chart(partial(charts.before_after, bars), alt, say("chart.key_accuracy"))]
-        yield Section(title, [*parts, *accuracy_lines(entry, say)])
+            ends = {"accuracy": "value", "accuracy_low": "low", "accuracy_high": "high"}
+            right = [{end: one["accuracy"][key] for end, key in ends.items()} for one in systems]
+            bars = [_bar(one["system"], one, "sr") | of for one, of in zip(systems, right, strict=True)]
+            parts = [rates, _bars(bars, say("accuracy.alt", title=title), say("chart.key_accuracy"))]
+        yield Section(title, [*parts, *_accuracy_lines(entry, say)])
 
 
-def accuracy_lines(entry: doc.Entry, say: Say) -> list[str]:
-    """Return what accuracies are of, and whether metamorphic testing orders the systems so; or why there is none."""
+def _accuracy_lines(entry: doc.Entry, say: Say) -> Iterator[str]:
+    """Yield what accuracies are of, and whether metamorphic testing orders the systems so; or why there is none."""
     if entry["reason"] is not None:
-        return [say("accuracy.none", reason=say.said(entry["reason"]))]
-    all_relations = entry["over"] == "all"
-    over = say("violations.all") if all_relations else say("accuracy.over", relations=say.said(entry["over"]))
-    lines = [say("accuracy.sources", count=entry["sources"], over=over)]
+        yield say("accuracy.none", reason=say.said(entry["reason"]))
+        return
+    is_all = entry["over"] == "all"
+    over = say("violations.all") if is_all else say("accuracy.over", relations=say.said(entry["over"]))
+    yield say("accuracy.sources", count=entry["sources"], over=over)
     by_accuracy = _accuracy_order(entry, "accuracy", "accuracy")
     if len(entry["systems"]) < 2 or not by_accuracy:
-        return lines
-    lines.append(say("accuracy.order", score=say("accuracy.accuracy"), order=by_accuracy))
+        return
+    yield say("accuracy.order", score=say("accuracy.accuracy"), order=by_accuracy)
     for score in ("observed", "genuine"):
         order = _accuracy_order(entry, score, f"sr_{score}")
         code = "order_unknown" if not order else "order_same" if order == by_accuracy else "order_other"
-        lines.append(say(f"accuracy.{code}", score=say(f"accuracy.{score}"), order=order))
-    return lines
+        yield say(f"accuracy.{code}", score=say(f"accuracy.{score}"), order=order)
 
 
-def _accuracy_order(entry: doc.Entry, score: str, rate: str) -> str:
-    fields: Mapping[str, Any] = entry  # `score` is a part of keys
-    rates = {system["system"]: system[rate] for system in fields["systems"]}
-    return in_order(fields[f"order_{score}"] or (), lambda before, after: bool(rates[before] - rates[after] <= TIED))
+def _accuracy_order(entry: Fields, score: str, rate: str) -> str:
+    rates = {system["system"]: _value(system[rate]) for system in entry["systems"]}
+    return in_order(entry[f"order_{score}"] or (), lambda before, after: bool(rates[before] - rates[after] <= TIED))
 
 
 def repeats(report: doc.ReportDocument, say: Say) -> Sections:
     """Yield contradictions on the same input, and verdicts by call."""
     for entry in report.get("repeats") or []:
         systems = table_of(
-            say, entry["systems"], "system", "take", "inputs", "calls", "contradicted", "share_differ", "disagreement",
-            take=lambda one: say(f"repeats.take_{one['take']}"),
+            say, entry["systems"], "system", "inputs", "calls", "contradicted", "share_differ", "disagreement",
             calls=lambda one: "–".join(dict.fromkeys(map(count, (one["least_calls"], one["most_calls"])))),
             contradicted=lambda one: say.of(one["contradicted"], one["inputs"]),
-            share_differ=lambda one: estimate(one, "share"),
+            share_differ=lambda one: one["share"],
         )  # fmt: skip
         title = title_of(report, entry, say("repeats.title"), say)
         yield Section(title, [systems, *_repeat_lines(entry, say), *_by_call(entry, say)])
@@ -704,7 +639,7 @@ def _by_call(entry: doc.Entry, say: Say) -> Iterator[Table | str]:
     if known := [cell for cell in entry["cells"] if cell["reason"] is None]:
         yield table_of(
             say, known, "relation", "system", "groups", "unstable", "vr_first", "vr_mean", "vr_by_chance",
-            "always_violated", names=2, unstable=lambda cell: estimate(cell, "share"),
+            "always_violated", names=2, unstable=lambda cell: cell["share"],
             always_violated=lambda cell: say.of(cell["always_violated"], cell["violated"]),
         )  # fmt: skip
         yield say("repeats.cells")
@@ -717,7 +652,7 @@ def _by_call(entry: doc.Entry, say: Say) -> Iterator[Table | str]:
         yield say("repeats.unknown", cells=cells, reason=reason)
 
 
-# Causes of false satisfactions, reasons of disputes, spot checks.
+# Causes of false satisfactions, and reasons of disputes.
 
 
 def causes(report: doc.ReportDocument, say: Say) -> Sections:
@@ -726,21 +661,21 @@ def causes(report: doc.ReportDocument, say: Say) -> Sections:
 
     def name(entry: doc.Entry) -> str:
         study = f" ({say('rate.study', study=entry['study'])})" if several and entry["study"] is not None else ""
-        return rollup_name(report, entry, say) + study
+        return _rollup_name(report, entry, say) + study
 
     if entries := report.get("causes") or []:
-        parts: list[Any] = [
-            table_of(
-                say, entries, "by", "name", "named", "causes", names=2, name=name,
-                by=lambda entry: say(f"level.{entry['by']}"), causes=lambda entry: causes_text(entry, say),
-                named=lambda entry: say.of(entry["named"], entry["false"]),
-            )
+        shown = table_of(
+            say, entries, "by", "name", "named", "causes", names=2, name=name,
+            by=lambda entry: say(f"level.{entry['by']}"), causes=lambda entry: _shares(entry, say),
+            named=lambda entry: say.of(entry["named"], entry["false"]),
+        )  # fmt: skip
+        overall = [
+            say("causes.note", named=count(entry["named"]), count=entry["false"],
+                cells=say("causes.cells", count=entry["cells"]))
+            for entry in entries
+            if entry["by"] == "overall"
         ]  # fmt: skip
-        for entry in entries:
-            if entry["by"] == "overall":
-                cells, named = say("causes.cells", count=entry["cells"]), count(entry["named"])
-                parts.append(say("causes.note", named=named, count=entry["false"], cells=cells))
-        yield Section(say("causes.title"), parts)
+        yield Section(say("causes.title"), [shown, *overall])
     if disputes := report.get("disputes"):
         reasons = [(say(f"reason_in_words.{one['reason']}"), one["count"]) for one in disputes["reasons"]]
         reasons.append((say("causes.no_reason"), disputes["uncoded"]))
@@ -749,19 +684,19 @@ def causes(report: doc.ReportDocument, say: Say) -> Sections:
         yield Section(say("html.disputes"), [say("causes.disputes_settled", count=disputes["settled"], reasons=listed)])
 
 
-def causes_text(entry: doc.Entry, say: Say) -> str:
+def _shares(entry: doc.Entry, say: Say) -> str:
     """Return the causes that were given, the commonest first, with their shares."""
-    shown = sorted((cause for cause in entry["causes"] if cause["count"]), key=lambda cause: -cause["share"])
+    shown = sorted((one for one in entry["causes"] if one["count"]), key=lambda one: -one["share"]["value"])
     return say.list(
         (
-            f"{say('cause_in_words.' + one['cause'])} {say.rate(one, 'share', PERCENT)} ({count(one['count'])})"
+            f"{say('cause_in_words.' + one['cause'])} {say.rate(one['share'], PERCENT)} ({count(one['count'])})"
             for one in shown
         ),
         "semicolon",
     )
 
 
-# The validity study, model judges, the user's weights, examples.
+# The validity study, model judges, examples.
 
 
 def validity(report: doc.ReportDocument, say: Say) -> Sections:
@@ -774,42 +709,18 @@ def judges(report: doc.ReportDocument, say: Say) -> Sections:
         yield Section(say("judges.title"), [say("judges.note_questions"), say("judges.note_apart"), *parts])
 
 
-def preference(report: doc.ReportDocument, say: Say) -> Sections:
-    """Yield the ranking by the user's weights, and how much the best system depends on them."""
-    entry = report.get("preference")
-    if entry is None:
-        return
-    ranking = by_rank(entry["ranking"])
-    parts: list[Any] = [say("preference.weights", weights=entry["source"]), first_page.ranking_table(ranking, say)]
-    for one in ranking:
-        if one["score"] is None or one["p_best"] is None:
-            code = "no_chances" if one["score"] is not None else "not_ranked" if one["p_best"] is None else "no_score"
-            parts.append(say(f"preference.{code}", system=one["system"], reason=say.said(one["reason"])))
-    if entry["winner"]:
-        before, after = (say.list(systems or ()) for systems in (entry["winner_observed"], entry["winner"]))
-        parts.append(say(f"preference.{'same' if before == after else 'changed'}", before=before, after=after))
-        delta, move = report["signature"].get("delta") or 0.0, entry["move"]
-        if move is None:
-            parts.append(say("preference.no_move"))
-        else:
-            values = {"rival": move["rival"], "share": percent(move["distance"] / 2), "points": percent(delta)}
-            parts.append(say("preference.move_delta" if delta else "preference.move", **values))
-    yield Section(say("html.preference"), parts)
-
-
 _CONTEXT = 100
 """Letters of an unchanged passage of an example that are shown at each of its ends."""
 
 
 def examples(report: doc.ReportDocument, say: Say) -> Sections:
-    entries = report.get("examples") or []
-    if entries:
-        parts = [_example(entry, say) for entry in entries]
-        yield Section(say("decision.examples", count=len(entries)), [say("decision.examples_what"), *parts])
+    """Yield false satisfactions with their texts, outputs and what is right."""
+    if parts := [_example(entry, say) for entry in report.get("examples") or []]:
+        yield Section(say("decision.examples", count=len(parts)), [say("decision.examples_what"), *parts])
 
 
 def _example(entry: doc.Entry, say: Say) -> Section:
-    """Return a false satisfaction with its texts, outputs and what is right; what is new in a follow-up is marked."""
+    """Return one group, with marks on what is new in a follow-up."""
     source = next((member for member in entry["members"] if member["role"] == "source"), None)
     roles, rows = [member["role"] for member in entry["members"]], []
     for number, member in enumerate(entry["members"]):
@@ -843,12 +754,11 @@ def _marked(before: str | None, after: str) -> list[tuple[str, bool]]:
     if before is None:
         return [(after, False)]
     pieces = []
-    for piece in differences(before, after):
-        if piece.kind in AFTER:
-            text, new = piece.text, piece.kind is not Kind.SAME and not piece.text.isspace()
-            if not new and len(text) > 2 * _CONTEXT + 40:
-                text = f"{text[:_CONTEXT].rstrip()} […] {text[-_CONTEXT:].lstrip()}"
-            pieces.append((text, new))
+    for piece in (piece for piece in differences(before, after) if piece.kind in AFTER):
+        text, new = piece.text, piece.kind is not Kind.SAME and not piece.text.isspace()
+        if not new and len(text) > 2 * _CONTEXT + 40:
+            text = f"{text[:_CONTEXT].rstrip()} […] {text[-_CONTEXT:].lstrip()}"
+        pieces.append((text, new))
     return pieces
 
 
@@ -856,21 +766,18 @@ def _marked(before: str | None, after: str) -> list[tuple[str, bool]]:
 
 
 def reading(report: doc.ReportDocument, say: Say) -> Sections:
-    codes = ["proxies" if "proxy" in report["signature"] else "rates", "per_cent"]
-    if any(cell["fs_low"] is not None for cell in report["cells"]):
-        codes += [str(report["signature"].get("target") or "corpus"), "compared"]
-    if any(carry_text(relation, say) for relation in report["relations"]):
+    """Yield what the rates are, and how they were estimated."""
+    signed = report["signature"]
+    codes = ["proxies" if "proxy" in signed else "rates", "per_cent"]
+    if any(cell["fs_rate"]["low"] is not None for cell in report["cells"]):
+        codes += [str(signed.get("target") or "corpus"), "compared"]
+    if any(_carry(relation, say) for relation in report["relations"]):
         codes.append("carried")
     lines = [say(f"html.read_{code}", confidence=confidence_of(report)) for code in [*codes, "source"]]
+    if "proxy" in signed:
+        lines.append(say("estimator.proxies", names=say.list(signed["proxy"]["names"])))
     if report["cells"]:
-        yield Section(say("html.read"), [*lines, *([text] if (text := estimator_text(report, say)) else [])])
-
-
-def estimator_text(report: doc.ReportDocument, say: Say) -> str:
-    """Return how R_FS was estimated; empty for the rate of the judged groups alone."""
-    if "proxy" not in report["signature"]:
-        return ""
-    return say("estimator.proxies", names=say.list(report["signature"]["proxy"]["names"]))
+        yield Section(say("html.read"), lines)
 
 
 def signature(report: doc.ReportDocument, say: Say) -> Sections:
@@ -879,6 +786,6 @@ def signature(report: doc.ReportDocument, say: Say) -> Sections:
 
 SECTIONS: tuple[Callable[[doc.ReportDocument, Say], Sections], ...] = (
     first_page.decisions, notes, plans, relations, rollups, violations, slices, worst, accuracy, repeats, causes,
-    validity, judges, preference, examples, reading, signature,
+    validity, judges, examples, reading, signature,
 )  # fmt: skip
 """The sections of a report, in order."""

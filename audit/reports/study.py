@@ -2,30 +2,32 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from sqlalchemy import Connection, Engine
 
 from audit.corpora.slices import find_slicing
 from audit.errors import AuditError
-from audit.false_satisfaction.cells import CELL, Counted
+from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.states import OPEN
+from audit.judging.causes import CAUSES
 from audit.messages import message
 from audit.options import spread
-from audit.reports.accuracy import accuracy_entries
-from audit.reports.build import METHOD, Basis, Report, build_report, cell_entries, ordered
-from audit.reports.document import CellEntry, Entry, PrimaryEntry, Signature
+from audit.relations import name_order
+from audit.reports.basis import KEY, Basis, Comparisons, ordered
+from audit.reports.build import METHOD, Report, accuracy_entries, build_report, cell_entries
+from audit.reports.document import CellEntry, Entry, PrimaryEntry, Signature, estimated
 from audit.reports.evidence import Evidence, evidence
 from audit.reports.judges import own_note, proxy_judges
 from audit.reports.options import ReportOptions
 from audit.reports.preference import Weights
 from audit.reports.slices import slice_entries, slice_tests
-from audit.reports.standings import Comparisons, add_accuracy, pair_entry, primary_names
-from audit.reports.validity import add_carries, cause_entries
-from audit.reports.validity_study import low_notes, validity_entries, whose_ratings
+from audit.reports.standings import add_accuracy, primary_entries
+from audit.reports.validity import add_carries, low_notes, validity_entries, whose_ratings
 from audit.statistics.contests import DRAWS
-from audit.statistics.intervals import Target, get_target
+from audit.statistics.intervals import Target, effective_interval, effective_size, get_target
 from audit.statistics.rates import of_cells
 from audit.studies.deviations import differences
 from audit.studies.versions import PlanAdherence
@@ -58,9 +60,9 @@ def report_of(
 ) -> Report:
     """Return the report of what was read; `proxies` are those that it was read with."""
     counted = basis.counted
-    described = _described(basis, settings_of(METHOD, target, delta, weights, proxies))
     numbers = basis_of(counted, target, delta)
-    primary = _primary(basis, numbers)
+    primary = primary_entries(basis.plans, numbers)
+    described = _described(basis, settings_of(METHOD, target, delta, weights, proxies), primary)
     report = build_report(numbers, described, waiting=counted.waiting, weights=weights, primary=primary)
     if basis.open_groups:
         report["overall"]["waiting_groups"] = basis.open_groups
@@ -69,12 +71,9 @@ def report_of(
     report["sensitivity"] = _sensitivity(basis, target)
     report["accuracy"] = accuracy_entries(report["violations"], basis.accuracy)
     add_accuracy(report, basis.accuracy)
-    if basis.examples:
-        report["examples"] = list(basis.examples)
-    if basis.repeats:
-        report["repeats"] = list(basis.repeats)
-    if primary:
-        report["primary"] = primary
+    for name, entries in (("examples", basis.examples), ("repeats", basis.repeats), ("primary", primary)):
+        if entries:
+            report[name] = list(entries)  # type: ignore[literal-required]
     if basis.sliced is not None:
         report["slices"] = slice_entries(report["violations"], basis.sliced, numbers, counted.sources)
         report["slice_tests"] = slice_tests(report["slices"], basis.sliced, numbers, counted.sources)
@@ -94,27 +93,23 @@ def report_of(
     return report
 
 
+def cells_of_report(basis: Evidence) -> list[CellEntry]:
+    """Return the cells of `report_of` with their counts and rates alone."""
+    return cell_entries(basis_of(basis.counted))
+
+
+# What was read, as a report takes it.
+
+
 def basis_of(counted: Counted, target: Target = "population", delta: float = 0.0) -> Basis:
     """Return counts as a report takes them, its cells in their order."""
-    cells = ordered(counted.cells.assign(place=range(len(counted.cells))))
-    keys = dict(zip(counted.cells[CELL].itertuples(index=False, name=None), range(len(cells)), strict=True))
-    order = [keys[key] for key in _ids_of(counted, cells)]
+    names = ["study", "relation", "system"]
+    cells = ordered(counted.cells)
+    places = {key: at for at, key in enumerate(counted.cells[names].itertuples(index=False, name=None))}
+    order = [places[key] for key in cells[names].itertuples(index=False, name=None)]
     judged, checked = of_cells(counted.judged, order), of_cells(counted.checked, order)
     comparisons = {study: comparisons_of(counted, study) for study in counted.populations}
     return Basis(cells, judged, checked, comparisons, target=target, delta=delta)
-
-
-def _ids_of(counted: Counted, cells: object) -> list[tuple[int, int, int]]:
-    """The ids of cells in the order of a report."""
-    names = ["study", "relation", "system"]
-    ids = dict(
-        zip(
-            counted.cells[names].itertuples(index=False, name=None),
-            counted.cells[CELL].itertuples(index=False, name=None),
-            strict=True,
-        )
-    )
-    return [ids[key] for key in cells[names].itertuples(index=False, name=None)]  # type: ignore[index]
 
 
 def comparisons_of(counted: Counted, study: int) -> Comparisons:
@@ -140,11 +135,8 @@ def _sensitivity(basis: Evidence, target: Target) -> Entry | None:
     rates = []
     for counted in (basis.counted, basis.lenient):
         numbers = basis_of(counted, target)
-        known = [
-            at
-            for at in range(len(numbers.cells))
-            if (rate := numbers.rates_of_cell(at).false) and rate.value is not None
-        ]
+        false = ((at, numbers.rates_of_cell(at).false) for at in range(len(numbers.cells)))
+        known = [at for at, rate in false if rate is not None and rate.value is not None]
         together = numbers.rates(known).false if known else None
         rates.append(None if together is None else together.value)
     labels = list(dict.fromkeys(label for missing in basis.lacking.values() for label in missing))
@@ -153,106 +145,26 @@ def _sensitivity(basis: Evidence, target: Target) -> Entry | None:
 
 def _plan(standing: PlanAdherence, settings: Mapping[str, Any]) -> Entry:
     """How a study stands to its plan; what that names of the report's settings is compared, too."""
+
+    def time(moment: Any) -> str:
+        return str(moment.isoformat(timespec="milliseconds"))
+
     frozen, deviates = standing.frozen_at, differences("report", standing.plan.content.get("report", {}), settings)
-    changed = [
-        {**asdict(change), "version": version.version, "at": _time(version.at)} for version, change in standing.changed
-    ]
-    entry = {
+    return {
         "plan": standing.plan.name,
         "study": standing.study,
         "version": standing.version,
         "frozen_version": standing.plan.version if frozen else None,
-        "frozen_at": _time(frozen) if frozen else None,
-        "run_began": _time(standing.began),
+        "frozen_at": time(frozen) if frozen else None,
+        "run_began": time(standing.began),
         "judgements": standing.judgements,
         "judgements_before": standing.before,
-        "changed": changed,
+        "changed": [asdict(change) | {"version": of.version, "at": time(of.at)} for of, change in standing.changed],
         "deviates": list(map(asdict, [*standing.deviates, *deviates])),
     }
-    return entry
 
 
-def _time(moment: datetime) -> str:
-    return moment.isoformat(timespec="milliseconds")
-
-
-def _primary(basis: Evidence, numbers: Basis) -> list[PrimaryEntry]:
-    """The comparisons that frozen plans name, each tested by itself."""
-    entries: list[PrimaryEntry] = []
-    for named in primary_names(basis.plans):
-        comparison = numbers.comparisons[named.study]
-        sizes = {name: len(groups.source) for name, groups in comparison.groups.items()}
-        wanted = [name for name in sizes if named.relation in (None, name)]
-        weights = {name: sizes[name] / sum(sizes[one] for one in wanted) for name in wanted}
-        systems = (named.system, named.other)
-        if not wanted or not set(systems) <= set(comparison.systems):
-            continue
-        stand = comparison.standing(weights, systems, numbers.target, numbers.delta)
-        pair = pair_entry(comparison, weights, systems, stand.ahead[0, 1], stand.error[0, 1], numbers)
-        with_groups = sum(comparison.groups[name].pair(*comparison.columns(systems)).groups > 0 for name in wanted)
-        if not pair["judged"] and pair["informative"]:
-            nothing = dict.fromkeys(("difference", "low", "high", "p", "p_above", "p_below"))
-            pair |= {**nothing, "reason": message("no_order.none_judged")}  # type: ignore[typeddict-item]
-        entries.append(
-            {
-                **pair,
-                "study": named.study,
-                "task": named.task,
-                "relation": named.relation,
-                "relations": with_groups,
-                "compared": len(wanted),
-                "tested": named.tested,
-                "named_at": named.at.isoformat(timespec="seconds"),
-                "answers_before": named.answers,
-            }
-        )
-    return entries
-
-
-def _described(basis: Evidence, settings: Signature) -> Signature:
-    """The signature of a report that is computed from `basis` with these settings."""
-    described: Signature = {**basis.made_from, **settings}
-    notes = [*described["notes"], *_bounds_notes(basis.counted), *_round_notes(basis.counted)]
-    if basis.sliced is not None:
-        described["slices"] = list(basis.sliced.by)
-        notes += [message("slices.note_hidden", name=name) for name in basis.sliced.hidden]
-    described["notes"] = notes
-    if used := proxy_judges(basis.judges, settings):
-        described["proxy"]["judges"] = [{key: one[key] for key in ("name", "version", "settings")} for one in used]
-        described["notes"] += [message("judges.note_proxy", names=[one["name"] for one in used])]
-    described["notes"] += [own for judge in used if (own := own_note(judge))]
-    described["notes"] += _proxy_notes(basis.counted)
-    if tested := [named for named in primary_names(basis.plans) if named.tested]:
-        described["primary"] = [named.signature for named in tested]
-    return described
-
-
-def cells_of_report(basis: Evidence) -> list[CellEntry]:
-    """Return the cells of `report_of` with their counts and rates alone."""
-    return cell_entries(basis_of(basis.counted))
-
-
-def _round_notes(counted: Counted) -> list[str]:
-    """A note where the last rounds are not answered yet: what came of them does not count."""
-    waiting = sum(sample["rounds"] - sample["complete"] for sample in counted.samples)
-    return [message("note.rounds_waiting", count=waiting)] if waiting else []
-
-
-def _bounds_notes(counted: Counted) -> list[str]:
-    """A note that names the relations whose answers leave bounds in some cell."""
-    names = list(dict.fromkeys(counted.cells.loc[counted.cells["open"] > 0, "relation"]))
-    return [message("note.bounds_only", names=names)] if names else []
-
-
-def _proxy_notes(counted: Counted) -> list[str]:
-    """A note for each reason why cells lack a proxy."""
-    cells: dict[tuple[str, str], int] = {}
-    for (_, _, proxy), reason in counted.left_out.items():
-        cells[proxy, reason] = cells.get((proxy, reason), 0) + 1
-    return [
-        message("note.proxy_left_out", name=proxy, count=number, reason=reason)
-        for (proxy, reason), number in cells.items()
-    ]
+# The signature.
 
 
 def settings_of(
@@ -271,3 +183,72 @@ def settings_of(
     if weights is not None:
         settings["weights"] = weights.source
     return settings
+
+
+def _described(basis: Evidence, settings: Signature, primary: Sequence[PrimaryEntry]) -> Signature:
+    """The signature of a report that is computed from `basis` with these settings."""
+    described, counted = Signature(**{**basis.made_from, **settings}), basis.counted
+    notes = list(described["notes"])
+    if bounded := list(dict.fromkeys(counted.cells.loc[counted.cells["open"] > 0, "relation"])):
+        notes.append(message("note.bounds_only", names=bounded))
+    # What came of rounds that are not answered yet does not count.
+    if waiting := sum(sample["rounds"] - sample["complete"] for sample in counted.samples):
+        notes.append(message("note.rounds_waiting", count=waiting))
+    if basis.sliced is not None:
+        described["slices"] = list(basis.sliced.by)
+        notes += [message("slices.note_hidden", name=name) for name in basis.sliced.hidden]
+    if used := proxy_judges(basis.judges, settings):
+        described["proxy"]["judges"] = [{key: one[key] for key in ("name", "version", "settings")} for one in used]
+        notes += [message("judges.note_proxy", names=[one["name"] for one in used])]
+    notes += [own for judge in used if (own := own_note(judge))]
+    lacking = pd.Series([(proxy, reason) for (_, _, proxy), reason in counted.left_out.items()], dtype=object)
+    for (name, reason), number in lacking.value_counts(sort=False).items():
+        notes.append(message("note.proxy_left_out", name=name, count=int(number), reason=reason))
+    if tested := [entry for entry in primary if entry["tested"]]:
+        names = ("study", "system", "other", "relation")
+        described["primary"] = [{key: one[key] for key in names if one[key] is not None} for one in tested]  # type: ignore[literal-required]
+    return described | {"notes": notes}
+
+
+# Causes of false satisfactions.
+
+_LEVELS = {"relation": ["task", "study", "relation"], "system": ["task", "system"], "overall": ["task"]}
+
+
+def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[Entry]:
+    """Return shares of causes by relation, by system and over all; empty where no cause was given.
+
+    `falses` is what `named_falses` returns. `false` are the false satisfactions that count, `named` those that have a
+    cause, `cells` the cells with one. Each weighs as the false satisfactions of its cell that it stands for; intervals
+    are Clopper and Pearson's at the effective number of sources (Korn and Graubard 1998), or a point where every false
+    satisfaction there is has its cause.
+    """
+    if not falses["code"].notna().any():
+        return []
+    codes = falses.groupby(KEY, sort=False)["code"]
+    number, named = codes.transform("size"), codes.transform("count")
+    falses = falses.assign(weight=(falses["weight"] * number / named.where(named > 0)).astype(float))
+    entries: list[Entry] = []
+    for by, keys in _LEVELS.items():
+        parts = [part for part in falses.groupby(keys, sort=False) if part[1]["code"].notna().any()]
+        for key, part in sorted(parts, key=lambda one: tuple(name_order(str(name)) for name in one[0])):
+            name, study = "all" if by == "overall" else str(key[-1]), int(key[1]) if by == "relation" else None
+            entries.append({"by": by, "name": name, "task": str(key[0]), "study": study, **_shares(part, confidence)})
+    return entries
+
+
+def _shares(falses: pd.DataFrame, confidence: float) -> Entry:
+    named = falses[falses["code"].notna()]
+    weight, source = named["weight"].to_numpy(float), named["source"].to_numpy()
+    # Every false satisfaction of these cells is known and has its cause: nothing is estimated.
+    whole = bool((weight <= 1 + 1e-9).all()) and len(named) == len(falses)
+    causes: list[Entry] = []
+    for code in CAUSES:
+        has_code = (named["code"] == code).to_numpy()
+        share = min(float(weight @ has_code / weight.sum()), 1.0)
+        rate = (share, share, share)
+        if not whole:
+            ends = effective_interval(share, effective_size(source, has_code, confidence, weight), confidence)
+            rate = (share, ends.low, ends.high)
+        causes.append({"cause": code, "count": int(np.sum(has_code)), "share": estimated(rate)})
+    return {"false": len(falses), "named": len(named), "cells": len(named.drop_duplicates(KEY)), "causes": causes}

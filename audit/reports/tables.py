@@ -75,14 +75,9 @@ def table_of(
 ) -> Table:
     """Return a table of entries of a document: in a column stands an entry's value, a rate with its interval or bounds,
     or what `made` makes of the entry."""
-    rows = [tuple(made[name](one) if name in made else _value(one, name) for name in columns) for one in entries]
+    values = ([made[name](one) if name in made else one.get(name) for name in columns] for one in entries)
+    rows = [tuple(estimate(value) if isinstance(value, Mapping) else value for value in row) for row in values]
     return Table(say.heads(*columns), rows, names)
-
-
-def _value(entry: Mapping[str, Any], name: str) -> Any:
-    value = entry.get(name)
-    known = isinstance(value, float) or (value is None and name in entry and name.startswith(("fs_", "sr_", "vr_")))
-    return estimate(entry, name) if known else value
 
 
 @dataclass(frozen=True)

@@ -1,106 +1,362 @@
-"""What a report says about its own errors, answers that relations carry; and about causes of false satisfactions."""
+"""Does a relation hold here: whether follow-ups are sound, what violations are then worth, and how often an answer that
+a relation carries is wrong.
 
-from collections.abc import Mapping
+A follow-up is unsound where its text is invalid by people's ratings, or where its relation does not hold in the group.
+`audit validity report` is this document; the report's notes name relations whose follow-ups are often invalid.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from sqlalchemy import Connection, Engine, select
 
-from audit.false_satisfaction.cells import Counted
-from audit.false_satisfaction.questions import Carried
-from audit.judging.causes import CAUSES
-from audit.relations import name_order
-from audit.reports.build import KEY, Report
-from audit.reports.document import Entry
+import audit
+from audit.errors import AuditError
+from audit.false_satisfaction.cells import Counted, source_clusters
+from audit.false_satisfaction.questions import contents, drawn_members, group_answers
+from audit.judging.accounts import MODEL, ROLES
+from audit.judging.answers import is_counted
+from audit.messages import message
+from audit.relations import Outcome, name_order
+from audit.reports.agreement import coefficient_table
+from audit.reports.document import Entry, EstimateEntry, ReportDocument, estimated, plain
+from audit.reports.tables import Section, Table, closing
+from audit.reports.words import UNKNOWN, Say, count, estimate, number
+from audit.statistics.agreement import Ratings, suite
 from audit.statistics.corrected import carry_error
-from audit.statistics.intervals import Target, effective_interval, effective_size
+from audit.statistics.intervals import Target, rate_of_clusters
+from audit.statistics.validity import (
+    DROP,
+    GOOD,
+    LEAST,
+    LOW_SHARE,
+    OutcomePairs,
+    is_valid,
+    paired_difference,
+    violations_worth,
+)
+from audit.store import Checked, checked, need_study, rows_among, snapshot
 from audit.store.bulk import LIMIT
+from audit.store.core import annotator, judgement, question, relation, study, system, validity_study
+from audit.tasks import wording
+from audit.tasks.questions import HOLDS, RATINGS, SCALES, UNSURE
+
+By = Literal["people", "models", "all"]
+"""Whose ratings count."""
+AGREEMENT = {
+    None: ("percent_agreement",),
+    "ordinal": ("krippendorff_alpha",),
+    "quadratic": ("cohen_kappa", "fleiss_kappa"),
+}
+"""The coefficients of raters, by level."""
 
 
-def add_carries(report: Report, counted: Counted, target: Target) -> None:
-    """Add to each relation of a report how many carried answers were wrong, of those that people answered, too; and
-    by how much that can move its R_FS: a carried answer decides at most every group."""
-    names = counted.cells[["study_id", "relation_id", "study", "relation"]].drop_duplicates()
-    by_relation = {(row.study, row.relation): (row.study_id, row.relation_id) for row in names.itertuples(index=False)}
-    for relation in report["relations"]:
-        study, id = by_relation[relation["study"], relation["relation"]]
-        own = [one for one in counted.audited if one.group_id // LIMIT % LIMIT == id and _is_of(one, counted, study)]
-        relation["carry"] = _carry(own, counted, study, target)
+@dataclass(frozen=True, eq=False)
+class ValidityRecord:
+    """What was drawn and how it was rated.
+
+    `pairs` has a row a drawn pair: study, task, relation_id, relation, group_id, source and follow_up (inputs), cluster
+    and holds (1 or 0: whether the relation holds in the group, NaN while nobody has settled that). `ratings` has a row
+    a rating that counts: input_id, scale, annotator, model (bool), rating (1 to 5, or unsure). `systems` names those of
+    `checks`; `wanted` is how many people rate each text, by study.
+    """
+
+    pairs: pd.DataFrame
+    ratings: pd.DataFrame
+    checks: Checked
+    systems: Mapping[int, str]
+    wanted: Mapping[int, int]
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether somebody has rated a text, or a question about a group is settled."""
+        return bool(len(self.ratings)) or bool(self.pairs["holds"].notna().any())
 
 
-def _is_of(carried: Carried, counted: Counted, study: int) -> bool:
-    sources = counted.populations[study].source
-    place = np.searchsorted(sources, carried.group_id // LIMIT**2)
-    return bool(place < len(sources) and sources[place] == carried.group_id // LIMIT**2)
+def read_validity(
+    connection: Connection, studies: Collection[int] | None = None, checks: Checked | None = None
+) -> ValidityRecord | None:
+    """Read what a validity report needs, of these studies or of all; None where no pairs were drawn.
+
+    `checks` are those of the studies, where they were read before.
+    """
+    asked = select(validity_study.c.study_id, validity_study.c.annotators).order_by(validity_study.c.study_id)
+    wanted = {int(id): int(number) for id, number in connection.execute(asked) if studies is None or id in studies}
+    if not wanted:
+        return None
+    tasks, relations, systems = (
+        dict(connection.execute(select(*columns)).all())
+        for columns in ((study.c.id, study.c.task), (relation.c.id, relation.c.name), (system.c.id, system.c.name))
+    )
+    key = ["study_id", "relation_id", "rank", "group_id"]
+    members = pd.DataFrame(drawn_members(connection, list(wanted)), columns=[*key, "role", "input_id"])
+    pairs = members.pivot(index=key, columns="role", values="input_id").reindex(columns=["source", "follow_up"])
+    pairs = pairs.reset_index().rename(columns={"study_id": "study"})
+    pairs["task"], pairs["relation"] = pairs["study"].map(tasks), pairs["relation_id"].map(relations)
+    pairs["cluster"] = source_clusters(connection, wanted).of((pairs["group_id"] // LIMIT**2).to_numpy(np.int64))
+    answers, content_of = group_answers(connection), contents(connection, set(pairs["group_id"].tolist()))
+    holds = {id: HOLDS in answers[content].allowed for id, content in content_of.items() if content in answers}
+    pairs["holds"] = pairs["group_id"].map(holds).astype(float)
+    of_texts = (
+        select(question.c.input_id, question.c.kind, annotator.c.name, annotator.c.role, judgement.c.answer)
+        .join(judgement, judgement.c.question_id == question.c.id)
+        .join(annotator, annotator.c.id == judgement.c.annotator_id)
+        .where(question.c.kind.in_(SCALES), judgement.c.round == 1, is_counted(judgement))
+        .where(annotator.c.role.in_((*ROLES, MODEL)))
+        .order_by(judgement.c.id)
+    )
+    ids = sorted({*pairs["source"].tolist(), *pairs["follow_up"].tolist()})
+    rows = rows_among(connection, of_texts, question.c.input_id, ids)
+    ratings = pd.DataFrame(list(rows), columns=["input_id", "scale", "annotator", "role", "rating"])
+    ratings["model"] = ratings.pop("role") == MODEL
+    return ValidityRecord(pairs, ratings, checks or checked(connection, list(wanted)), systems, wanted)
 
 
-def _carry(audited: list[Carried], counted: Counted, study: int, target: Target) -> Entry:
-    # A follow-up of several systems is one observation.
-    follow_ups: Mapping[tuple[int, int], Carried] = {(one.source, one.follow_up): one for one in audited}
-    population = counted.populations[study]
-    places = [int(np.searchsorted(population.source, one.group_id // LIMIT**2)) for one in follow_ups.values()]
-    unit = population.cluster[places] if target == "population" and places else np.array(places, int)
-    error = carry_error(unit, np.array([one.wrong for one in follow_ups.values()], int))
+def validity_report(database: Engine | Connection, study: int | None = None, by: By | None = None) -> Entry:
+    """Return the document of the validity study, of one study or of all; `by` whose ratings count.
+
+    By default people's, or models' where no person has rated anything. Raises AuditError for a study that is not there,
+    and where nothing was drawn or rated by these.
+    """
+    with snapshot(database) as connection:
+        if study is not None:
+            need_study(connection, study)
+        record = read_validity(connection, None if study is None else [study])
+    if record is None:
+        raise AuditError(message("validity.none_drawn"))
+    by = by or whose_ratings(record)
+    rated = _ratings_of(record, by)
+    if rated.empty and not record.pairs["holds"].notna().any():
+        raise AuditError(message(f"validity.none_rated_{by}"))
+    entries = validity_entries(record, by)
+    raters = rated.groupby(["annotator", "model"], sort=True).size().rename("ratings").reset_index()
     return {
-        "audited": error.audited,
-        "wrong": error.wrong,
-        "error": error.rate,
-        "low": error.low,
-        "high": error.high,
+        "by": by,
+        "raters": raters.rename(columns={"annotator": "name"}).to_dict("records"),
+        "unsure": int((rated["rating"] == UNSURE).sum()),
+        "relations": entries,
+        "agreement": [_agreement(rated[rated["scale"] == scale], scale, record) for scale in SCALES],
+        "notes": [*_notes(record, rated, by), *low_notes(entries)],
+        "signature": {
+            "audit": audit.__version__,
+            "by": by,
+            "studies": sorted(record.wanted),
+            "valid": f"both scales >= {GOOD:g}, or at most {DROP:g} below the source",
+            "differences": "t over clusters with two imagined pairs",
+            "shares": "exact interval at the effective size of clusters",
+            "confidence": 0.95,
+        },
     }
 
 
-# What a report says of the causes of false satisfactions, and of the reasons for which people disagreed.
+def whose_ratings(record: ValidityRecord) -> By:
+    """Say whose ratings count by default: people's, or models' where no person has rated anything."""
+    return "models" if len(record.ratings) and record.ratings["model"].all() else "people"
 
-LEVELS = ("relation", "system", "overall")
+
+def _ratings_of(record: ValidityRecord, by: By) -> pd.DataFrame:
+    return record.ratings if by == "all" else record.ratings[record.ratings["model"] == (by == "models")]
 
 
-def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[Entry]:
-    """Shares of causes by relation, by system and over all; empty where no cause was given.
+def validity_entries(record: ValidityRecord, by: By) -> list[Entry]:
+    """Return an entry for each relation of each study of which pairs were drawn, in their order."""
+    rated = _ratings_of(record, by)
+    numbers = rated[rated["rating"] != UNSURE].assign(rating=lambda frame: frame["rating"].astype(float))
+    scores = numbers.pivot_table(index="input_id", columns="scale", values="rating").reindex(columns=list(SCALES))
+    source, follow_up = (scores.reindex(record.pairs[role]).to_numpy(float) for role in ("source", "follow_up"))
+    unrated = np.isnan(np.hstack([source, follow_up])).any(axis=1)
+    pairs = record.pairs.assign(valid=np.where(unrated, np.nan, is_valid(source, follow_up)))
+    for at, scale in enumerate(SCALES):
+        pairs[f"{scale}_source"], pairs[f"{scale}_follow_up"] = source[:, at], follow_up[:, at]
+    entries = [_entry(of_relation, record, by) for _, of_relation in pairs.groupby(["study", "relation_id"], sort=True)]
+    return sorted(entries, key=lambda entry: (entry["study"], name_order(entry["relation"])))
 
-    `falses` is what `named_falses` returns. An entry has by, name, task, study (of a relation), `false` (false
-    satisfactions that count), `named` (those that have a cause), `cells` (cells with one) and `causes`: code, count,
-    share, low and high for each code of the list. Each weighs as the false satisfactions of its cell that it stands
-    for; intervals are Clopper and Pearson's at the effective number of sources (Korn and
-    Graubard 1998), or a point where every false satisfaction there is has its cause.
-    """
-    if not falses["code"].notna().any():
-        return []
-    count = falses.groupby(KEY, sort=False)["code"].transform("size")
-    named = falses.groupby(KEY, sort=False)["code"].transform("count")
-    falses = falses.assign(weight=(falses["weight"] * count / named.where(named > 0)).astype(float))
-    entries: list[Entry] = []
-    for by in LEVELS:
-        keys = {"relation": ["task", "study", "relation"], "system": ["task", "system"], "overall": ["task"]}[by]
-        parts = [
-            (key, group_falses)
-            for key, group_falses in falses.groupby(keys, sort=False)
-            if group_falses["code"].notna().any()
-        ]
-        for key, group_falses in sorted(parts, key=lambda part: tuple(name_order(str(name)) for name in part[0])):
-            entries.append(
-                {
-                    "by": by,
-                    "name": "all" if by == "overall" else str(key[-1]),
-                    "task": str(key[0]),
-                    "study": int(key[1]) if by == "relation" else None,
-                    **_shares(group_falses, confidence),
-                }
+
+def _entry(pairs: pd.DataFrame, record: ValidityRecord, by: By) -> Entry:
+    study_id, relation_id, task, name = pairs.iloc[0][["study", "relation_id", "task", "relation"]]
+    rated, judged = (pairs[pairs[column].notna()] for column in ("valid", "holds"))
+    valid, broken = rated["valid"] == 1, judged["holds"] == 0
+    rows = np.flatnonzero((record.checks.study == study_id) & (record.checks.relation == relation_id))
+    cells = list(_cells(record, rows, "text", rated.assign(unsound=~valid)))
+    if len(judged):
+        cells += _cells(record, rows, "relation", judged.assign(unsound=broken))
+    return {
+        "study": int(study_id),
+        "task": str(task),
+        "relation": str(name),
+        "by": by,
+        "pairs": len(pairs),
+        "scales": [_scale(scale, pairs) for scale in SCALES],
+        "valid": int(valid.sum()),
+        "share": _share(rated["cluster"], valid),
+        "holds": {"broken": int(broken.sum()), "rate": _share(judged["cluster"], broken)},
+        "cells": cells,
+    }
+
+
+def _share(cluster: pd.Series, hit: Any) -> EstimateEntry:
+    return estimated(rate_of_clusters(cluster.to_numpy(), np.asarray(hit, int)), len(cluster))
+
+
+def _scale(name: str, pairs: pd.DataFrame) -> Entry:
+    """Return what pairs say on one scale, those of which both texts have a score."""
+    pairs = pairs.dropna(subset=[f"{name}_source", f"{name}_follow_up"])
+    source, follow_up = (pairs[f"{name}_{role}"] for role in ("source", "follow_up"))
+    difference = paired_difference((follow_up - source).to_numpy(float), pairs["cluster"].to_numpy())
+    return {
+        "scale": name,
+        "original": plain(source.mean()),
+        "follow_up": plain(follow_up.mean()),
+        "difference": estimated(difference, len(pairs)),
+        "good": _share(pairs["cluster"], follow_up >= GOOD - 1e-9),
+    }
+
+
+def _cells(
+    record: ValidityRecord, rows: np.ndarray, by: Literal["text", "relation"], judged: pd.DataFrame
+) -> Iterator[Entry]:
+    """Yield what violations of each system are worth, by the judged pairs of its violated and satisfied groups."""
+    checks, names = record.checks, record.systems
+    groups, outcomes = checks.groups(rows), checks.outcome[rows]
+    for column, system_id in sorted(enumerate(checks.systems), key=lambda place: names[place[1]]):
+        of_pairs = judged["group_id"].map(pd.Series(outcomes[:, column], groups[:, column]))
+        satisfied, violated = (
+            OutcomePairs(
+                int((outcomes[:, column] == outcome).sum()),
+                judged.loc[of_pairs == outcome, "unsound"].to_numpy(bool),
+                judged.loc[of_pairs == outcome, "cluster"].to_numpy(np.int64),
             )
-    return entries
+            for outcome in (int(Outcome.SATISFIED), int(Outcome.VIOLATED))
+        )
+        if not satisfied.groups + violated.groups:
+            continue
+        unsound, rate = violations_worth(satisfied, violated)
+        yield {
+            "system": names[system_id],
+            "by": by,
+            "asked_satisfied": len(satisfied.unsound),
+            "asked_violated": len(violated.unsound),
+            "unsound_violated": int(violated.unsound.sum()),
+            "unsound": estimated(unsound if violated.groups else None),
+            "vr_observed": violated.groups / (satisfied.groups + violated.groups),
+            "vr_sound": estimated(rate),
+        }
 
 
-def _shares(falses: pd.DataFrame, confidence: float) -> Entry:
-    named = falses[falses["code"].notna()]
-    weight, source = named["weight"].to_numpy(float), named["source"].to_numpy()
-    # Every false satisfaction of these cells is known and has its cause: nothing is estimated.
-    whole = bool((weight <= 1 + 1e-9).all()) and len(named) == len(falses)
-    causes: list[Entry] = []
-    for code in CAUSES:
-        has_code = (named["code"] == code).to_numpy()
-        share = min(float(weight @ has_code / weight.sum()), 1.0)
-        low = high = share
-        if not whole:
-            ends = effective_interval(share, effective_size(source, has_code, confidence, weight), confidence)
-            low, high = ends.low, ends.high
-        causes.append({"cause": code, "count": int(np.sum(has_code)), "share": share, "low": low, "high": high})
-    return {"false": len(falses), "named": len(named), "cells": len(named.drop_duplicates(KEY)), "causes": causes}
+def _agreement(rated: pd.DataFrame, scale: str, record: ValidityRecord) -> Entry:
+    """Return how far the raters of one scale agree, over texts."""
+    numbers = rated[rated["rating"] != UNSURE]
+    coefficients: list[Entry] = []
+    if numbers["annotator"].nunique() > 1:
+        # Texts of one source go together: the source's own text, and what was made of it.
+        cluster_of = pd.concat([record.pairs.set_index(role)["cluster"] for role in ("follow_up", "source")]).to_dict()
+        frame = numbers.rename(columns={"input_id": "item", "rating": "label"})
+        ratings = Ratings.of(frame.assign(cluster=frame["item"].map(cluster_of)), RATINGS)
+        for level, names in AGREEMENT.items():
+            coefficients += [asdict(one) for one in suite(ratings, level) if one.level == level and one.name in names]
+    return {"scale": scale, "coefficients": coefficients}
+
+
+def _notes(record: ValidityRecord, rated: pd.DataFrame, by: By) -> Iterator[str]:
+    """Yield who rated, and what is missing."""
+    models, people = (rated.loc[rated["model"] == model, "annotator"].nunique() for model in (True, False))
+    if by == "all" and models and people:
+        yield message("validity.by_both", people=people, models=models)
+    elif models:
+        yield message("validity.by_models", count=models)
+    if by == "people" and (others := record.ratings.loc[record.ratings["model"], "annotator"].nunique()):
+        yield message("validity.models_left_out", count=others)
+    questions = len({*record.pairs["source"], *record.pairs["follow_up"]}) * len(SCALES)
+    most = max(record.wanted.values())
+    if few := questions - int((rated.groupby(["input_id", "scale"]).size() >= most).sum()):
+        yield message("validity.few_ratings", count=few, whole=questions, wanted=most)
+
+
+def low_notes(entries: Sequence[Entry]) -> list[str]:
+    """Warn of each relation whose share of valid follow-ups is low, whatever the drawn ones happen to be."""
+    notes = list[str]()
+    for entry in entries:
+        share, by = entry["share"], message(f"validity.rated_{entry['by']}")
+        if share["high"] is not None and share["high"] < LOW_SHARE:
+            numbers = {"valid": entry["valid"], "rated": share["n"], "high": 100 * share["high"]}
+            limit = 100 * LOW_SHARE
+            notes.append(message("validity.low", by=by, relation=entry["relation"], limit=limit, **numbers))
+    return notes
+
+
+def add_carries(report: ReportDocument, counted: Counted, target: Target) -> None:
+    """Add to each relation of a report how many carried answers were wrong, of those that people answered, too."""
+    names = counted.cells[["study", "relation", "study_id", "relation_id"]].drop_duplicates()
+    ids = {tuple(row[:2]): row[2:] for row in names.itertuples(index=False, name=None)}
+    for entry in report["relations"]:
+        study, id = ids[entry["study"], entry["relation"]]
+        population, of = counted.populations[study], dict[tuple[int, int], tuple[int, bool]]()
+        for one in counted.audited:
+            source = one.group_id // LIMIT**2
+            place = int(np.searchsorted(population.source, source))
+            if one.group_id // LIMIT % LIMIT == id and source in population.source[place : place + 1]:
+                of[one.source, one.follow_up] = place, one.wrong  # of several systems it is one observation
+        places, wrong = (np.array([part[at] for part in of.values()], int) for at in (0, 1))
+        error = carry_error(population.cluster[places] if target == "population" else places, wrong)
+        entry["carry"] = {"wrong": error.wrong, "error": estimated(error, error.audited)}
+
+
+def validity_sections(document: Entry) -> Iterator[Section]:
+    """Yield who rated, the ratings by relation, what violations are worth, and how far raters agree."""
+    raters = ", ".join(
+        f"{rater['name']} ({'model' if rater['model'] else 'person'}, {count(rater['ratings'])})"
+        for rater in document["raters"]
+    )
+    say, agreement = Say(), list[Section]()
+    for part in document["agreement"]:
+        known = part["coefficients"]
+        of = [coefficient_table(known)] if known else ["There is nothing to compare: fewer than two raters."]
+        agreement.append(Section(f"Agreement of raters on {say('scale.name_' + part['scale']).lower()}", of))
+    who = f"Rated by {raters}; {count(document['unsure'])} answers were unsure and count as none."
+    parts = [who, *validity_parts(document["relations"], say), *agreement, closing(document)]
+    yield Section(say("validity.title"), parts)
+
+
+def validity_parts(entries: Sequence[Entry], say: Say) -> Iterator[str | Table]:
+    """Yield for each study the ratings by relation, as TextFlint's human evaluation prints them, and what violations
+    are worth where pairs of violated groups were judged."""
+
+    def heads(*names: str) -> list[str]:
+        return [say(f"validity.{name}") for name in names]
+
+    scales = [f"{scale}_{text}" for scale in reversed(SCALES) for text in ("original", "follow_up", "difference")]
+    names = ["relation", "rated", *(name if "difference" not in name else "difference" for name in scales), "valid"]
+    for study_id in dict.fromkeys(entry["study"] for entry in entries):
+        of_study = [entry for entry in entries if entry["study"] == study_id]
+        task, by = wording(of_study[0]["task"], say.language).name, say(f"validity.rated_{of_study[0]['by']}")
+        broken = ["broken"] * any(entry["holds"]["rate"]["n"] for entry in of_study)
+        yield say("validity.table", study=study_id, task=task, by=by)
+        rows = [_row(entry)[: len(names + broken)] for entry in of_study]
+        yield Table(heads(*names, *broken), rows)
+        for kind in ("text", "relation"):
+            cells = [
+                (
+                    entry["relation"], cell["system"], cell["vr_observed"],
+                    f"{count(cell['unsound_violated'])}/{count(cell['asked_violated'])}", estimate(cell["unsound"]),
+                    estimate(cell["vr_sound"]),
+                )
+                for entry in of_study
+                for cell in entry["cells"]
+                if cell["by"] == kind and cell["asked_violated"]
+            ]  # fmt: skip
+            if cells:
+                yield say(f"validity.violations_{kind}", least=LEAST)
+                yield Table(heads("relation", "system", "vr", "of_violated", "unsound", "vr_sound"), cells, 2)
+
+
+def _row(entry: Entry) -> tuple[Any, ...]:
+    means: list[str] = []
+    for part in reversed(entry["scales"]):
+        value, low, high = (part["difference"][end] for end in ("value", "low", "high"))
+        difference = UNKNOWN if value is None else f"{value:+.2f} [{low:+.2f}, {high:+.2f}]"
+        means += [number(part["original"], 2), number(part["follow_up"], 2), difference]
+    rated = f"{count(entry['share']['n'])}/{count(entry['pairs'])}"
+    return (entry["relation"], rated, *means, estimate(entry["share"]), estimate(entry["holds"]["rate"]))

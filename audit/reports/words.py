@@ -1,7 +1,7 @@
 """Numbers and names as reports say them: `Estimate`, a rate that formats itself, and `Say`, the words of a language."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from audit.keys import canonical, fingerprint
@@ -101,7 +101,6 @@ class Estimate:
     low: float | None = None
     high: float | None = None
     n: int | None = None
-    method: str | None = None
     reason: str | None = None
     least: float | None = None
     most: float | None = None
@@ -123,24 +122,13 @@ class Estimate:
         return f"no estimate: {self.reason or 'nothing is judged'}" if text == UNKNOWN else text
 
 
-_BOUNDED = {"fs_rate": "fs", "sr_genuine": "sr", "vr_genuine": "vr"}
-"""Rates that may have bounds in their place, and what the keys of these begin with."""
-_OWN_ENDS = ("value", "rate", "error", "share", "difference", "accuracy")
-"""What an entry is about: its `low` and `high` are the ends of this."""
+def estimate(entry: Mapping[str, Any]) -> Estimate:
+    """Return a rate of a document.
 
-
-def estimate(entry: Mapping[str, Any], rate: str) -> Estimate:
-    """Return a rate of an entry of a report document: its ends are `RATE_low` and `RATE_high`, `fs_low` of `fs_rate`.
-
-    >>> estimate({"fs_rate": 0.2, "fs_low": 0.1, "fs_high": 0.35, "judged": 60}, "fs_rate").n
-    60
+    >>> estimate({"value": 0.2, "low": 0.1, "high": 0.35, "n": 60, "reason": None})
+    20.0 % [10.0–35.0]
     """
-    n, method, reason = (entry.get(key) for key in ("judged", "method", "reason"))
-    prefixes = (f"{rate}_", f"{rate.removesuffix('_rate')}_", *([""] if rate in _OWN_ENDS else []))
-    prefix = next((prefix for prefix in prefixes if f"{prefix}low" in entry), "no ")
-    ends = (entry.get(f"{prefix}low"), entry.get(f"{prefix}high"))
-    bounds = [entry.get(f"{_BOUNDED.get(rate)}_{end}") if entry[rate] is None else None for end in ("least", "most")]
-    return Estimate(entry[rate], *ends, n, method, reason, *bounds)
+    return Estimate(**{part.name: entry.get(part.name) for part in fields(Estimate)})
 
 
 class Say:
@@ -169,9 +157,9 @@ class Say:
         """Return `3 of 20`."""
         return self("rate.of", part=count(part), whole=count(whole))
 
-    def rate(self, entry: Mapping[str, Any], rate: str, sign: str = "") -> str:
-        """Return a rate of an entry with its interval or bounds, in per cent."""
-        return estimate(entry, rate).text(self.language, sign)
+    def rate(self, entry: Mapping[str, Any], sign: str = "") -> str:
+        """Return a rate of a document with its interval or bounds, in per cent."""
+        return estimate(entry).text(self.language, sign)
 
     def heads(self, *codes: str) -> tuple[str, ...]:
         """Return the headings of columns, without the signs of per cent: one line says that rates are so."""

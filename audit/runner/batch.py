@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from types import NoneType
@@ -18,8 +18,7 @@ from audit.tasks import Input, Output, Task, get_task
 
 CALL = {"sentence": 256, "document": 32}  # Inputs given to a system at once
 Lacks = Callable[[Input], bool]  # Whether a system has no output for an input, which it knows without being run
-_MESSAGE, _RAW = 500, 20_000
-"""Characters kept of an error's message, and of what a system said instead of an output."""
+_MESSAGE, _RAW = 500, 20_000  # Characters kept of an error's message, and of what a system said instead of an output
 
 
 class Identity(NamedTuple):
@@ -64,21 +63,18 @@ class Returned:
 
     @classmethod
     def of(cls, outputs: Sequence[Output], seconds: float, calls: int = 0) -> "Returned":
-        """Return the rows of outputs."""
         rows = [(output.label, output.score, output.text, output.error, output.details) for output in outputs]
         return cls(rows, seconds, calls)
 
     def outputs(self) -> list[Output]:
-        """Return the outputs, in the order of the inputs; where each was asked several times, call after call."""
         return [Output(*row) for row in self.rows]
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Distinct inputs for one system: a job."""
+    """Distinct inputs for one system: a job. Each worker makes the system from its spec, and prepares it, once."""
 
     system: str
-    """The spec that `audit.systems.get_system` takes; each worker makes the system from it, and prepares it, once."""
     task: str
     inputs: tuple[Input, ...]
     call: int = CALL["sentence"]  # Inputs given to the system at once
@@ -92,8 +88,8 @@ class Batch:
         system, task = ready(self.system, self.identity), get_task(self.task)
         started = perf_counter()
         if is_asynchronous(system):
-            calls = Calls(system, _own.asking(self.system, system), task)
-            outputs = _own.run(calls.outputs(self.inputs, self.times))
+            calls = Calls(system, _own_asking.setdefault(self.system, asking_of(system)), task)
+            outputs = _run(lambda: calls.outputs(self.inputs, self.times))
             return Returned.of(outputs, perf_counter() - started, calls.made)
         outputs = [
             output
@@ -145,11 +141,9 @@ class Calls:
 
     def __init__(self, system: AsynchronousSystem, asking: Asking, task: Task):
         self._system, self._asking, self._task = system, asking, task
-        self.began = asyncio.Event()
-        self.made = 0
+        self.began, self.made = asyncio.Event(), 0
 
     async def outputs(self, inputs: Sequence[Input], times: int) -> list[Output]:
-        """Return an output per input and time, in their order whatever the order of the answers."""
         size = self._system.batch
         asked = [inputs[start : start + size] for _ in range(times) for start in range(0, len(inputs), size)]
         answers = await asyncio.gather(*map(self._answered, asked))
@@ -158,12 +152,10 @@ class Calls:
     async def _answered(self, inputs: Sequence[Input]) -> list[Output]:
         try:
             return await self._asking.ask(lambda: self._call(inputs))
-        except (Declined, Unanswered) as problem:
-            if len(inputs) == 1 or not problem.inputs:
-                return [failed(message(problem))] * len(inputs)
         except (Exception, SystemExit, KeyboardInterrupt) as problem:  # the system is foreign code
-            if len(inputs) == 1:
-                return [failed(message(problem))]
+            whole = isinstance(problem, Declined | Unanswered) and not problem.inputs
+            if len(inputs) == 1 or whole:
+                return [failed(message(problem))] * len(inputs)
         alone = await asyncio.gather(*(self._answered([item]) for item in inputs))
         return [output for outputs in alone for output in outputs]
 
@@ -177,29 +169,22 @@ class Calls:
             raise
 
 
-class _OwnLoop:
-    """The event loop of a process that does batches of the user's own asynchronous systems: connections live on it, so
-    it is the same for all batches."""
-
-    def __init__(self) -> None:
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._asking: dict[str, Asking] = {}
-
-    def asking(self, spec: str, system: System) -> Asking:
-        if spec not in self._asking:
-            self._asking[spec] = asking_of(system)
-        return self._asking[spec]
-
-    def run(self, work: Coroutine[Any, Any, list[Output]]) -> list[Output]:
-        self._loop = self._loop or asyncio.new_event_loop()
-        try:
-            return self._loop.run_until_complete(work)
-        except BaseException:  # its time is over, or somebody pressed Ctrl-C: what hangs there is left behind
-            self.__init__()  # type: ignore[misc]
-            raise
+# The event loop of a process that does batches of the user's own asynchronous systems: connections live on it, so it is
+# the same for all batches.
+_own_asking: dict[str, Asking] = {}
+_loops: list[asyncio.AbstractEventLoop] = []
 
 
-_own = _OwnLoop()
+def _run(work: Callable[[], Any]) -> list[Output]:
+    if not _loops:
+        _loops.append(asyncio.new_event_loop())
+    try:
+        outputs: list[Output] = _loops[0].run_until_complete(work())
+    except BaseException:  # its time is over, or somebody pressed Ctrl-C: what hangs there is left behind
+        _loops.clear()
+        _own_asking.clear()
+        raise
+    return outputs
 
 
 # What is kept of an output.

@@ -7,7 +7,7 @@ the price in a system's file. A batch that does not fit any more is cut to what 
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from audit.errors import AuditError
 from audit.messages import counted
@@ -27,20 +27,13 @@ class Sending:
     cost: float = 0.0
 
     def __add__(self, other: "Sending") -> "Sending":
-        return Sending(
-            self.calls + other.calls,
-            self.characters + other.characters,
-            self.tokens + other.tokens,
-            self.cost + other.cost,
-        )
+        return Sending(*map(sum, zip(astuple(self), astuple(other), strict=True)))
 
 
 class Meter:
-    """What asking a system takes: requests of `batch` inputs, and money where its file has a price.
-
-    A system may count what it sends itself: `count_characters(inputs)`, where it sends more than the texts (a prompt),
-    and `count_tokens(inputs)`, where it has a tokenizer.
-    """
+    """What asking a system takes: requests of `batch` inputs, and money where its file has a price. A system may count
+    itself: `count_characters(inputs)`, where it sends more than the texts (a prompt), and `count_tokens(inputs)`, where
+    it has a tokenizer."""
 
     def __init__(self, system: System) -> None:
         self.name, self._system = system.name, system
@@ -50,7 +43,6 @@ class Meter:
         self.counts_tokens = callable(getattr(system, "count_tokens", None))
 
     def of(self, inputs: Sequence[Input], times: int = 1) -> Sending:
-        """Return what sending these inputs takes, so many times."""
         count_characters = getattr(self._system, "count_characters", _characters)
         count_tokens = getattr(self._system, "count_tokens", None)
         characters = times * int(count_characters(inputs))
@@ -65,9 +57,8 @@ def _characters(inputs: Sequence[Input]) -> int:
 
 def meter_of(system: System) -> Meter | None:
     """Return the meter of a system that asks another machine or has a price; None of any other."""
-    if callable(getattr(system, "run_async", None)) or getattr(system, "price", None) is not None:
-        return Meter(system)
-    return None
+    asks = callable(getattr(system, "run_async", None)) or getattr(system, "price", None) is not None
+    return Meter(system) if asks else None
 
 
 class Budget:
@@ -78,16 +69,14 @@ class Budget:
         self.spent = Sending()  # What was sent, and what is on its way
         self.currency = ""
         self.reached = False  # Whether something was not sent because of a limit
-        self.asked: set[str] = set()
-        """The specs of the systems that have answered their first inputs, or stored ones again."""
+        self.asked: set[str] = set()  # The specs of the systems that have answered their first inputs
 
     def check(self, systems: Iterable[System]) -> None:
         """Raise AuditError where a limit says nothing of these systems: none asks another machine, one has no price, or
         their prices are in several currencies."""
         meters = [meter for system in systems if (meter := meter_of(system))]
         prices = {meter.price.currency for meter in meters if meter.price}
-        if len(prices) == 1:
-            (self.currency,) = prices
+        self.currency = min(prices) if len(prices) == 1 else self.currency
         if self.max_calls is not None and not meters:
             raise AuditError(
                 f"max_calls {self.max_calls}: no system here asks another machine; leave it out", parameter="max_calls"
@@ -97,38 +86,30 @@ class Budget:
         free = [meter.name for meter in meters if meter.price is None]
         if free or not prices:
             whose = f"the file of the system {free[0]} has no price" if free else "no system here has a price"
-            raise AuditError(
-                f"max_cost {self.max_cost:g}: {whose}; add price = {{...}} to it, or limit max_calls",
-                parameter=("max_cost", "max_calls"),
-            )
-        if len(prices) > 1:
-            raise AuditError(
-                f"max_cost {self.max_cost:g}: the systems' prices are in {' and '.join(sorted(prices))}; run those of "
-                "one currency at a time",
-                parameter="max_cost",
-            )
+            problem = f"{whose}; add price = {{...}} to it, or limit max_calls"
+        elif len(prices) > 1:
+            problem = f"the systems' prices are in {' and '.join(sorted(prices))}; run those of one currency at a time"
+        else:
+            return
+        raise AuditError(f"max_cost {self.max_cost:g}: {problem}", parameter=("max_cost", "max_calls"))
 
     def fits(self, meter: Meter, inputs: Sequence[Input], times: int = 1) -> int:
         """Return how many of these inputs, from the first on, may be sent so many times; notes that a limit is reached
         where none may."""
         if self._holds(meter.of(inputs, times)):
             return len(inputs)
-        # What more inputs take is never less.
-        fitting = bisect_right(
-            range(1, len(inputs) + 1), False, key=lambda n: not self._holds(meter.of(inputs[:n], times))
-        )
+        numbers = range(1, len(inputs) + 1)  # what more inputs take is never less
+        fitting = bisect_right(numbers, False, key=lambda n: not self._holds(meter.of(inputs[:n], times)))
         self.reached = self.reached or fitting == 0
         return fitting
 
     def _holds(self, sending: Sending) -> bool:
         total = self.spent + sending
-        return not (
-            (self.max_calls is not None and total.calls > self.max_calls)
-            or (self.max_cost is not None and total.cost > self.max_cost * (1 + 1e-9))
+        return (self.max_calls is None or total.calls <= self.max_calls) and (
+            self.max_cost is None or total.cost <= self.max_cost * (1 + 1e-9)
         )
 
     def spend(self, sending: Sending) -> None:
-        """Note what is sent."""
         self.spent += sending
 
     def spend_more(self, meter: Meter, calls: int) -> None:
@@ -147,7 +128,6 @@ class Budget:
         self.spend(sending)
 
     def stopped(self) -> str:
-        """Return which limit was reached, and what was spent."""
         return f"{self._limits()} is reached after {self._said(self.spent)}"
 
     def _limits(self) -> str:

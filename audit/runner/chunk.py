@@ -6,7 +6,7 @@ from math import isnan
 from operator import itemgetter
 from traceback import extract_tb
 from types import MappingProxyType
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from sqlalchemy import Connection, select
 
@@ -14,7 +14,7 @@ from audit.errors import AuditError, first_line
 from audit.relations import Fixed, Member, Outcome, Relation, Source, Verdict
 from audit.relations.base import COUNTED, Role, Steps, Words, cut_verdict
 from audit.relations.validity import Fitted, Limit, broken, learns
-from audit.store import group_id, insert_new, table_of, tables, upsert
+from audit.store import columns, group_id, insert_new, table_of, tables, upsert
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
@@ -40,7 +40,6 @@ def raise_failed(relation: str, problem: Exception) -> NoReturn:
 
 
 def source_of(item: Input, seed: str) -> Source:
-    """Return the source of an input, not analysed yet."""
     return Source(item, Analysis(item.text, item.languages[0]), seed)
 
 
@@ -98,7 +97,6 @@ class Bound:
 
     @property
     def name(self) -> str:
-        """The relation's name."""
         return self.relation.name
 
 
@@ -118,7 +116,6 @@ class Group:
 
     @property
     def id(self) -> int:
-        """The id of its row."""
         return group_id(self.source_id, self.relation.id, self.system or None)
 
     def advance(self, outputs: list[Output] | None) -> list[Member] | None:
@@ -141,11 +138,9 @@ class Group:
 
 
 class Chunk:
-    """The work of one chunk for some relations and systems, without a database and without an executor.
-
-    `todo[system id]` holds the relations that are not finished for that system, `sources` the sources by id, in order.
-    Give `planned` what the planning job made; then ask `wanted`, and `take` the outputs, until nothing is wanted.
-    """
+    """The work of one chunk for some relations and systems, without a database and without an executor. `todo[system
+    id]` holds the relations that are not finished for that system, `sources` the sources by id, in order. Give
+    `planned` what the planning job made; then ask `wanted`, and `take` the outputs, until nothing is wanted."""
 
     def __init__(
         self,
@@ -168,7 +163,6 @@ class Chunk:
         self._walking: list[Group] = []
 
     def planning(self) -> Planning:
-        """Return the job that makes the groups which are the same for every system."""
         relations = tuple(bound.relation for bound in self._fixed if isinstance(bound.relation, Fixed))
         return Planning(tuple((source.input, source.seed) for source in self.sources.values()), relations)
 
@@ -212,7 +206,6 @@ class Chunk:
         self._walk()
 
     def hanging(self) -> list[tuple[int, Bound]]:
-        """Return system and relation of each group that waits for outputs which were not to be had."""
         return [(group.system, group.relation) for group in self._walking]
 
     def _walk(self) -> None:
@@ -247,7 +240,6 @@ class Chunk:
         return False
 
     def _rejects(self, group: Group, follow_ups: Sequence[Input], limits: Iterable[Limit]) -> bool:
-        """Whether a group breaks a limit; it has its verdict then."""
         if group.verdict is None:
             group.verdict = rejected(limits, self.sources[group.source_id].input, follow_ups, self._fitted)
         return group.verdict is not None
@@ -266,38 +258,24 @@ class Chunk:
             for system, bounds in self.todo.items()
             for place, verdict in self._checked(system, {bound.id for bound in bounds})
         ]
-        own = zip(ids[len(self._shared) :], groups[len(self._shared) :], strict=True)
-        verdicts += [(id, group.system, group.verdict) for id, group in own if group.verdict]
+        chained = zip(ids[len(self._shared) :], groups[len(self._shared) :], strict=True)
+        verdicts += [(id, group.system, group.verdict) for id, group in chained if group.verdict]
         verdicts.sort(key=itemgetter(0, 1))  # in the order of their key a database writes them soonest
-        rows: dict[str, list[Any]] = {
-            "id": ids,
-            "study_id": [study_id] * len(groups),
-            "relation_id": [group.relation.id for group in groups],
-            "source_id": [group.source_id for group in groups],
-            "system_id": [group.system or None for group in groups],
-        }
-        insert_new(connection, tables.Group, rows)
-        rows = {
-            "group_id": [id for id, group in zip(ids, groups, strict=True) for _ in group.keys],
-            "step": [step for group in groups for step in range(len(group.keys))],
-            "input_id": [input_ids[key] for group in groups for key in group.keys],
-            "role": [role for group in groups for role in group.roles],
-        }
-        insert_new(connection, tables.Member, rows)
-        rows = {
-            "group_id": [id for id, _, _ in verdicts],
-            "system_id": [system for _, system, _ in verdicts],
-            "outcome": [int(verdict.outcome) for _, _, verdict in verdicts],
-            "value": [verdict.value for _, _, verdict in verdicts],
-            "reason": [verdict.reason for _, _, verdict in verdicts],
-        }
-        upsert(connection, tables.Verdict, rows)
-        done = [
-            {"study_id": study_id, "relation_id": bound.id, "system_id": system, "chunk": self.number}
-            for system, bounds in self.todo.items()
-            for bound in bounds
-        ]
-        insert_new(connection, tables.Progress, done)
+        of_groups = (
+            (id, study_id, group.relation.id, group.source_id, group.system or None)
+            for id, group in zip(ids, groups, strict=True)
+        )
+        insert_new(connection, tables.Group, columns("id study_id relation_id source_id system_id", of_groups))
+        members = (
+            (id, step, input_ids[key], role)
+            for id, group in zip(ids, groups, strict=True)
+            for step, (key, role) in enumerate(zip(group.keys, group.roles, strict=True))
+        )
+        insert_new(connection, tables.Member, columns("group_id step input_id role", members))
+        checks = ((id, system, int(own.outcome), own.value, own.reason) for id, system, own in verdicts)
+        upsert(connection, tables.Verdict, columns("group_id system_id outcome value reason", checks))
+        done = ((study_id, own.id, system, self.number) for system, bounds in self.todo.items() for own in bounds)
+        insert_new(connection, tables.Progress, columns("study_id relation_id system_id chunk", done))
         return [verdict.outcome for _, _, verdict in verdicts]
 
     def _checked(self, system: int, relations: Container[int]) -> Iterator[tuple[int, Verdict]]:

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +29,7 @@ from audit.tasks import Input, Output
 if TYPE_CHECKING:
     from audit.runner.system_runner import SystemRunner
 
-FEW, MOST = 8, 2_048
-"""Inputs of a system's first batch, whose time is not known yet, and of one batch at most."""
+FEW, MOST = 8, 2_048  # Inputs of a system's first batch, whose time is not known yet, and of one batch at most
 AIM = 2.0
 """Seconds that a batch should take: what a killed run has to do again, and how long a limit of time has to wait."""
 HASTE = 4
@@ -43,9 +42,7 @@ _TOGETHER = 0.02  # Seconds that the answer of another machine waits for others,
 @dataclass
 class Counts:
     """What a run made and found; `executed` counts calls to systems, `stored` outputs that were there already.
-
-    `retried` of those executed had failed before, `repeated` were asked what the system had been asked before.
-    """
+    `retried` of those executed had failed before, `repeated` were asked what the system had been asked before."""
 
     groups: int = 0
     checks: int = 0
@@ -58,7 +55,6 @@ class Counts:
     outcomes: dict[str, int] = field(default_factory=lambda: {outcome.name.lower(): 0 for outcome in Outcome})
 
     def note(self, outputs: Iterable[Output]) -> None:
-        """Count what systems returned."""
         for output in outputs:
             self.executed += 1
             if output.error:
@@ -66,7 +62,6 @@ class Counts:
                 self.first_error = self.first_error or output.error
 
     def note_checks(self, groups: int, found: Sequence[Outcome]) -> None:
-        """Count the groups and the checks of a chunk."""
         self.groups += groups
         self.checks += len(found)
         for one in found:
@@ -87,7 +82,6 @@ class Pace:
 
     @classmethod
     def of(cls, system: System, limit: float | None) -> "Pace":
-        """Return the pace of a system at its beginning; `limit` is the seconds that it may take for a batch."""
         aim = getattr(system, "batch_seconds", None) or AIM
         call = max(1, system.batch) if is_asynchronous(system) else 1
         return cls(aim if limit is None else min(aim, limit / HASTE), call)
@@ -131,19 +125,16 @@ class BoundSystem:
     """Inputs that wait to be put into batches, by the numbers of the calls on them."""
     alone: deque[Pending] = field(default_factory=deque)
     """Those that were lost together with others: each becomes a batch of its own."""
-    died: set[bytes] = field(default_factory=set)
-    """Inputs with which a process died that had nothing else to do."""
+    died: set[bytes] = field(default_factory=set)  # Inputs with which a process died that had nothing else to do
     at_work: int = 0  # Batches under way
 
     def most(self, places: int) -> float:
-        """Return how many batches of the system may be under way at once."""
         if not is_asynchronous(self.system):
             return places if hasattr(self.system, "batch_seconds") else math.inf
         # A batch of one that waits is one call, and the next ones stand by; the user's own has its calls in a batch.
         return 2 * self.system.concurrency + SPARE if self.waits else 1
 
     def next(self) -> Pending | None:
-        """Take the next inputs out of those that wait."""
         for numbers, inputs in self.pending.items():
             items: Iterable[tuple[bytes, Input]] = inputs.items()
             if hasattr(self.system, "batch_seconds"):  # one that begins anew for each pair of languages
@@ -159,8 +150,6 @@ class BoundSystem:
 
 
 class Dispatcher:
-    """Asks the systems of a run."""
-
     def __init__(
         self, runner: "SystemRunner", systems: Mapping[int, BoundSystem], database: Patient, task: str, unit: str
     ):
@@ -174,8 +163,7 @@ class Dispatcher:
 
     def ask(self, wanted: Wanted) -> dict[int, dict[bytes, Output]]:
         """Return the outputs of inputs, by system; those are absent that the budget did not allow."""
-        new = {key: item for inputs in wanted.values() for key, item in inputs.items() if key not in self.ids}
-        self.store(new)
+        self.store({key: item for inputs in wanted.values() for key, item in inputs.items()})
         outputs = {id: self._stored(self.systems[id], inputs) for id, inputs in wanted.items()}
         while self._submit_all():
             for bound, found in self._take():
@@ -186,23 +174,19 @@ class Dispatcher:
         return outputs
 
     def store(self, inputs: Mapping[bytes, Input]) -> None:
-        """Store inputs, and keep their ids."""
-        if inputs:
-            self.ids |= self._database.write(lambda connection: store_inputs(connection, inputs))[0]
+        if new := {key: item for key, item in inputs.items() if key not in self.ids}:
+            self.ids |= self._database.write(lambda connection: store_inputs(connection, new))[0]
 
     def _stored(self, bound: BoundSystem, inputs: Mapping[bytes, Input]) -> dict[bytes, Output]:
-        """Return the outputs that are stored; let the other inputs wait for a batch."""
-        ids = {key: self.ids[key] for key in inputs}
-        lacking = {key: ids[key] for key, item in inputs.items() if bound.lacks(item)} if bound.lacks else {}
-        asked = {key: id for key, id in ids.items() if key not in lacking}
-        reads_only = type(bound.asked) is AskedOnce and not lacking
+        lacking = {key: self.ids[key] for key, item in inputs.items() if bound.lacks and bound.lacks(item)}
+        asked = {key: self.ids[key] for key in inputs if key not in lacking}
 
         def look_up(connection: Connection) -> tuple[dict[bytes, Output], dict[bytes, range]]:
-            found, missing = bound.asked.find(connection, asked)
             if lacking:
                 keep_outputs(connection, bound.id, lacking, [Output()] * len(lacking))
-            return found, missing
+            return bound.asked.find(connection, asked)
 
+        reads_only = type(bound.asked) is AskedOnce and not lacking
         found, missing = (self._database.read if reads_only else self._database.write)(look_up)
         self.counts.stored += len(found) - len(bound.fresh & found.keys())
         bound.fresh -= found.keys()
@@ -218,27 +202,24 @@ class Dispatcher:
 
     def _submit(self, bound: BoundSystem) -> bool:
         """Submit a batch of a system, as many inputs as the budget allows; whether there was one, and a place for it.
-
-        Until the first batch is back nobody knows how long it takes: others wait.
-        """
-        executor, budget = self._runner.executor_of(bound.spec), self._runner.budget
+        Until the first batch is back nobody knows how long it takes: others wait."""
+        executor, budget, meter = self._runner.executor_of(bound.spec), self._runner.budget, bound.meter
         others = sum(one.at_work for one in self.systems.values() if not one.waits)
         full = not bound.waits and others >= executor.places + self._spare
         unknown = not (bound.waits or bound.pace.known) and bound.at_work
-        if full or unknown or bound.at_work >= bound.most(executor.places) or (bound.meter and budget.reached):
+        if full or unknown or bound.at_work >= bound.most(executor.places) or (meter and budget.reached):
             return False
         if (work := bound.next()) is None:
             return False
-        if bound.meter is not None:
-            times = len(work.numbers)
-            fitting = budget.fits(bound.meter, list(work.inputs.values()), times)
+        if meter is not None:
+            items, times = list(work.inputs.items()), len(work.numbers)
+            fitting = budget.fits(meter, list(work.inputs.values()), times)
             if not fitting:
                 return False
-            rest = dict(islice(work.inputs.items(), fitting, None))
-            if rest:
+            if rest := items[fitting:]:
                 bound.pending.setdefault(work.numbers, {}).update(rest)
-            work = replace(work, inputs=dict(islice(work.inputs.items(), fitting)))
-            budget.spend(bound.meter.of(list(work.inputs.values()), times))
+            work = Pending(dict(items[:fitting]), work.numbers)
+            budget.spend(meter.of(list(work.inputs.values()), times))
         batch = self._runner.batch(bound.spec, tuple(work.inputs.values()), self._task, self._unit, len(work.numbers))
         bound.at_work += 1
         self._jobs[executor.submit(batch)] = batch, bound, work
@@ -274,18 +255,14 @@ class Dispatcher:
             bound.asked.tried.update(work.inputs)
             self.counts.note(returned)
             again = sum(number > 1 for number in work.numbers) * len(work.inputs)
-            if isinstance(bound.asked, AskedRepeatedly):
-                self.counts.repeated += again
-            else:
-                self.counts.retried += again
+            kind = "repeated" if isinstance(bound.asked, AskedRepeatedly) else "retried"
+            setattr(self.counts, kind, getattr(self.counts, kind) + again)
             self._runner.watcher.executed(len(returned))
             yield bound, kept
 
     def _is_lost_for_good(self, bound: BoundSystem, work: Pending, lost: Lost) -> bool:
-        """Do a lost batch again, each input alone; whether it is one that is not done again.
-
-        The first time that a process dies of one input, it may have been killed from outside: it is done again.
-        """
+        """Do a lost batch again, each input alone; whether it is one that is not done again. The first time that a
+        process dies of one input, it may have been killed from outside: it is done again."""
         if len(work.inputs) > 1 or not (lost.late or bound.died.issuperset(work.inputs)):
             bound.pace.lose(len(work.inputs))
             bound.died.update(work.inputs if len(work.inputs) == 1 else ())
@@ -304,10 +281,8 @@ class Dispatcher:
 
 @contextmanager
 def few_collections() -> Iterator[None]:
-    """Collect garbage seldom, and not among what was loaded before: a run makes millions of small objects.
-
-    Workers that are forked meanwhile do as this process.
-    """
+    """Collect garbage seldom, and not among what was loaded before: a run makes millions of small objects. Workers that
+    are forked meanwhile do as this process."""
     before = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)

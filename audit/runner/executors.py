@@ -40,34 +40,26 @@ class Job(Protocol):
     """Work that can be pickled and done anywhere, any number of times, with the same result."""
 
     @property
-    def limit(self) -> float | None:
-        """Seconds that it may take; None: as long as it likes."""
-        ...
+    def limit(self) -> float | None: ...  # Seconds that it may take; None: as long as it likes
 
-    def work(self) -> Any:
-        """Do it."""
-        ...
+    def work(self) -> Any: ...
 
 
 @dataclass(frozen=True)
 class Lost:
-    """In place of a job's result: it took longer than its limit, or the process that had it came to an end."""
+    """In place of a job's result: it took longer than its limit (`late`), or its process came to an end."""
 
     reason: str
-    late: bool = False  # Whether it took longer than its limit
+    late: bool = False
 
 
 class Executor(Protocol):
     """Does jobs, in any order. A context manager: at its end nothing of it is left running."""
 
     @property
-    def places(self) -> int:
-        """How many jobs it does at once."""
-        ...
+    def places(self) -> int: ...  # How many jobs it does at once
 
-    def submit(self, job: Job) -> Future[Any]:
-        """Take a job."""
-        ...
+    def submit(self, job: Job) -> Future[Any]: ...
 
     def __enter__(self) -> "Executor": ...
 
@@ -75,10 +67,7 @@ class Executor(Protocol):
 
 
 def outcome(job: Job, future: Future[Any]) -> Any:
-    """Wait for a job's result and return it, or `Lost`. Raises AuditError for what the job raised.
-
-    A lost job is not done again here: the runner knows which jobs can be cut smaller.
-    """
+    """Wait for a job's result and return it, or `Lost`. Raises AuditError for what the job raised."""
     try:
         return future.result()
     except AuditError:
@@ -86,7 +75,9 @@ def outcome(job: Job, future: Future[Any]) -> Any:
     except TimeoutError:
         return Lost(f"no answer within {job.limit or 0:g} s", late=True)
     except ProcessExpired as problem:
-        return Lost(f"its process ended with {_ended(problem.exitcode)}")
+        code = problem.exitcode
+        ended = f"signal {signal.Signals(-code).name}" if code < 0 else f"status {0 if code == _QUIETLY else code}"
+        return Lost(f"its process ended with {ended}")
     except BrokenProcessPool:
         return Lost("its process ended")
     except CancelledError:
@@ -106,21 +97,14 @@ def outcome(job: Job, future: Future[Any]) -> Any:
 _QUIETLY = 250  # The status of a process that ended itself with 0
 
 
-def _ended(code: int) -> str:
-    return f"signal {signal.Signals(-code).name}" if code < 0 else f"status {0 if code == _QUIETLY else code}"
-
-
 class InProcess(AbstractContextManager["InProcess"]):
-    """Does a job in this process, when it is submitted.
-
-    A limit is kept by the alarm of the main thread, which wakes Python code and most waiting, but no loop of native
-    code; in another thread there is none. `Processes` keeps it whatever the system does.
-    """
+    """Does a job in this process, when it is submitted. A limit is kept by the alarm of the main thread, which wakes
+    Python code and most waiting, but no loop of native code; in another thread there is none. `Processes` keeps it
+    whatever the system does."""
 
     places = 1
 
     def submit(self, job: Job) -> Future[Any]:
-        """Do a job."""
         future: Future[Any] = Future()
         try:
             with alarm(job.limit):
@@ -132,14 +116,12 @@ class InProcess(AbstractContextManager["InProcess"]):
         return future
 
     def __exit__(self, *problem: object) -> None:
-        """Nothing is left running."""
+        pass
 
 
 class Processes(AbstractContextManager["Processes"]):
-    """Does jobs in `workers` processes (default: one per core), which begin with the first job.
-
-    A job that takes longer than its limit is ended with its process; another process takes the place of one that died.
-    """
+    """Does jobs in `workers` processes (default: one per core), which begin with the first job. A job that takes longer
+    than its limit is ended with its process; another process takes the place of one that died."""
 
     def __init__(self, workers: int | None = None, start: str | None = None, prepare: Callable[[], None] | None = None):
         """`start` is how processes are made, as multiprocessing has it; `prepare` is called in each of them first."""
@@ -151,7 +133,6 @@ class Processes(AbstractContextManager["Processes"]):
         self._open: dict[Future[Any], ProcessPool] = {}
 
     def submit(self, job: Job) -> Future[Any]:
-        """Give a job to the processes."""
         if self._pool is None or not self._pool.active:
             self.__exit__()  # what is left of one that broke
             self._pool = self._make()
@@ -209,12 +190,9 @@ _ENDING = 5.0  # Seconds that systems have to end what they hold
 
 
 class Waiting(AbstractContextManager["Waiting"]):
-    """Does batches of asynchronous systems, any number at once, on an event loop in a thread of its own.
-
-    All calls of all batches to one system share one `audit.systems.asking.Asking`: never more than its `concurrency` at
-    once. A batch's limit counts from its first call on. It holds for what awaits: the user's own systems, which may
-    keep the loop to themselves, are asked in processes.
-    """
+    """Does batches of asynchronous systems, any number at once, on an event loop in a thread of its own. All calls of
+    all batches to one system share one `audit.systems.asking.Asking`. A batch's limit counts from its first call on,
+    and holds for what awaits: the user's own systems, which may keep the loop to themselves, are asked in processes."""
 
     places = 32
 
@@ -224,10 +202,7 @@ class Waiting(AbstractContextManager["Waiting"]):
         self._thread = threading.Thread(target=self._loop.run_forever, name="asynchronous systems", daemon=True)
         self._thread.start()
 
-    def submit(self, job: Job) -> Future[Any]:
-        """Begin a batch of a system that has `run_async`. Raises what loading and preparing the system raise."""
-        if not isinstance(job, Batch):
-            raise TypeError(f"{job!r} is not a Batch")
+    def submit(self, job: Any) -> Future[Any]:
         if job.system not in self._systems:
             system = get_system(job.system, job.limit)  # its own object: connections belong to one event loop
             if not is_asynchronous(system):
@@ -245,10 +220,7 @@ class Waiting(AbstractContextManager["Waiting"]):
         began = asyncio.ensure_future(calls.began.wait())
         try:
             await asyncio.wait([work, began], return_when=asyncio.FIRST_COMPLETED)
-            await asyncio.wait({work}, timeout=limit)
-            if not work.done():
-                raise TimeoutError
-            return Returned.of(work.result(), 0.0, calls.made)
+            return Returned.of(await asyncio.wait_for(work, limit), 0.0, calls.made)
         finally:
             began.cancel()
             work.cancel()
@@ -262,7 +234,6 @@ class Waiting(AbstractContextManager["Waiting"]):
             self._loop.close()
 
     async def _end(self) -> None:
-        """Give up what is under way, and end what the systems hold."""
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
@@ -275,8 +246,7 @@ class Waiting(AbstractContextManager["Waiting"]):
 
 # A cluster: each of Dask's workers has `Processes` of the run beside it, so that no job can harm the worker.
 
-_CONNECT, _CLOSE = 5, 3
-"""Seconds in which a scheduler answers, and for each step of leaving."""
+_CONNECT, _CLOSE = 5, 3  # Seconds in which a scheduler answers, and for each step of leaving
 _FRESH = 1.0  # Seconds for which the number of places is remembered
 _lock = threading.Lock()
 _processes: dict[str, "Processes | None"] = {}
@@ -309,7 +279,6 @@ class _Order:
 
 
 def _on_worker(order: _Order) -> Any:
-    """Do a job beside a Dask worker, and return its result or `Lost`."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -341,11 +310,9 @@ def _end_run(run: str) -> None:
 
 
 class Dask(AbstractContextManager["Dask"]):
-    """Does jobs on the workers of the scheduler at `address` (`tcp://host:8786`), as many as are there at any time.
-
-    The jobs of a worker that goes away are given to another by Dask. The cluster is left running. Raises NotInstalled
-    without Dask's package; AuditError where no scheduler answers.
-    """
+    """Does jobs on the workers of the scheduler at `address` (`tcp://host:8786`), as many as are there at any time. The
+    jobs of a worker that goes away are given to another by Dask. The cluster is left running. Raises NotInstalled
+    without Dask's package; AuditError where no scheduler answers."""
 
     def __init__(self, address: str):
         if find_spec("distributed") is None:
@@ -375,7 +342,6 @@ class Dask(AbstractContextManager["Dask"]):
         return self._places
 
     def submit(self, job: Job) -> Future[Any]:
-        """Send a job to the scheduler."""
         import cloudpickle
 
         own = self._run, os.getcwd(), audit.__version__, tuple(plugins())
@@ -392,7 +358,6 @@ class Dask(AbstractContextManager["Dask"]):
 
 
 def executor_of(options: CommonOptions = ONCE) -> Executor:
-    """Return who does the work: this process, processes beside it, or workers of Dask."""
     if isinstance(options, RunOptions) and options.dask is not None:
         return Dask(options.dask)
     return InProcess() if options.workers == 0 else Processes(options.workers)

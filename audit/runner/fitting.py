@@ -3,11 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
-from itertools import islice
 
 from audit.corpora.base import Corpus, languages_of
-from audit.corpora.files import FileCorpus
-from audit.corpora.foreign import other_languages
 from audit.errors import EXTRAS, AuditError, NotInstalled, install_line
 from audit.messages import counted, with_commas
 from audit.relations import ANY, Relation, get_relation, relations_named
@@ -20,15 +17,11 @@ from audit.systems import is_own
 from audit.systems.base import System
 from audit.tasks import Input, base_of, matches
 
-_LOOKED_AT = 200  # Sources of which a run looks in which language they are
-
 
 def fitting(corpus: Corpus, options: CommonOptions = ONCE) -> list[Relation]:
-    """Return the relations to run on a corpus: the named ones, or those of its task and unit that are default.
-
-    `all` and `family:NAME` among the names mean those of several relations that fit the corpus. Raises AuditError for a
-    relation that does not fit the corpus' unit or language, a parameter that it does not have, and what is no limit.
-    """
+    """Return the relations to run on a corpus: the named ones, or those of its task and unit that are default. `all`
+    and `family:NAME` among the names mean those of several relations that fit the corpus. Raises AuditError for a
+    relation that does not fit the corpus' unit or language, a parameter that it does not have, and what is no limit."""
     names, share = options.relations, options.document_share if isinstance(options, RunOptions) else None
     if share is not None and corpus.unit != "document":
         raise AuditError(
@@ -76,20 +69,21 @@ def fitting(corpus: Corpus, options: CommonOptions = ONCE) -> list[Relation]:
 
 
 def fitting_all(corpora: Sequence[Corpus], options: CommonOptions = ONCE) -> list[list[Relation]]:
-    """Return what is `fitting` for each of several corpora, sentences and documents among them.
-
-    Raises what `fitting` raises, where a name, the document share, parameters or limits fit none of the corpora.
-    """
-    units = {corpus.unit for corpus in corpora}
-    relations = []
+    """Return what is `fitting` for each of several corpora, sentences and documents among them. Raises what `fitting`
+    raises, where a name, the document share, parameters or limits fit none of the corpora."""
+    several, relations = len({corpus.unit for corpus in corpora}) > 1, []
     for corpus in corpora:
-        own = options
-        if len(units) > 1:  # each corpus runs those of the names that are for its unit
-            if isinstance(own, RunOptions) and corpus.unit != "document":
-                own = replace(own, document_share=None)
-            share = isinstance(own, RunOptions) and own.document_share is not None
-            wanted = ("sentence", "document", "any") if share else (corpus.unit, "any")
-            names = [name for name in own.relations or () if _fits_unit(corpus, name, wanted)]
+        own: CommonOptions = options
+        units: tuple[str, ...] = (corpus.unit, "any")
+        if several:  # each corpus runs those of the names that are for its unit
+            if isinstance(own, RunOptions) and own.document_share is not None:
+                own = own if corpus.unit == "document" else replace(own, document_share=None)
+                units = ("sentence", "document", "any") if corpus.unit == "document" else units
+            names = [
+                name
+                for name in own.relations or ()
+                if any(one.unit in units for one in relations_named(corpus.task, [name], languages_of(corpus)))
+            ]
             if own.relations and not names:
                 raise AuditError(
                     f"none of {', '.join(own.relations)} is a relation on {corpus.unit}s, which {corpus.name} has; "
@@ -107,10 +101,6 @@ def fitting_all(corpora: Sequence[Corpus], options: CommonOptions = ONCE) -> lis
                 )
     check_limits_used(options.valid, ran)
     return relations
-
-
-def _fits_unit(corpus: Corpus, name: str, wanted: Sequence[str]) -> bool:
-    return any(one.unit in wanted for one in relations_named(corpus.task, [name], languages_of(corpus)))
 
 
 def check_limits_used(valid: Iterable[str], names: Sequence[str]) -> None:
@@ -159,7 +149,6 @@ def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Seq
 
 
 def _advice(spec: str, system: System, task: str) -> str:
-    """What to change where a system does not do a corpus' task."""
     wanted = set(task.partition("/")[2].split(","))
     for other in system.tasks:
         if base_of(other) == base_of(task) and set(other.partition("/")[2].split(",")) == wanted:
@@ -172,7 +161,6 @@ def _advice(spec: str, system: System, task: str) -> str:
 
 
 def reads(system: System, language: str) -> bool:
-    """Whether a system reads a language."""
     return system.languages == ANY or language in system.languages
 
 
@@ -191,10 +179,8 @@ def lacks_of(system: System, languages: Sequence[str]) -> Callable[[Input], bool
 def remarks(
     corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation], options: RunOptions
 ) -> Iterator[str]:
-    """Yield what is to be known of a run before it begins: texts that seem to be in another language, what systems and
-    relations leave out, and what systems say of themselves."""
+    """Yield what is to be known before a run: what systems and relations leave out, what systems say of themselves."""
     languages = languages_of(corpus)
-    yield from _of_other_languages(corpus)
     if options.repeats > 1 and (sure := [spec for spec, system in systems.items() if asked_once(system)]):
         yield f"asked once, since they say that they always give the same output: {', '.join(sure)}"
     for spec, system in systems.items():
@@ -205,18 +191,3 @@ def remarks(
         for language in languages:
             if lacking := relation.lacks(language):
                 yield f"relation {relation.name} makes no groups of texts in {language}: {lacking}"
-
-
-def _of_other_languages(corpus: Corpus) -> Iterator[str]:
-    """Yield a sentence for each language that first texts of a user's own corpus are in instead of theirs."""
-    if not isinstance(corpus, FileCorpus):
-        return
-    first = [row.input for row in islice(corpus.rows(), _LOOKED_AT)]
-    for language in languages_of(corpus):
-        pairs = (pair for item in first for pair in zip(item.texts, item.languages, strict=False))
-        texts = [text for text, own in pairs if own == language]
-        for other, number in other_languages(texts, language).most_common():
-            yield (
-                f"{number} of the first {len(texts)} texts of {corpus.name} look {other} and are taken to be in "
-                f"{language}; say the language of each in a column `language`"
-            )

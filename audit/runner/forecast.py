@@ -1,24 +1,21 @@
 """What a run would ask of its systems, and what that costs, without asking any.
 
 Groups that are the same for every system are made, as a run makes them: what they want is known exactly. Those that
-look at a system's outputs on the way are followed as far as outputs are stored; what they want after that is not known,
-so the numbers are then at least, and at most only where a relation says how much more it wants.
+look at a system's outputs on the way are followed as far as outputs are stored: the numbers are then at least.
 """
 
-import math
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import Engine
 
 from audit.corpora.base import languages_of
 from audit.relations import Relation
-from audit.relations.base import Chained
 from audit.runner import preflight
-from audit.runner.batch import Lacks
 from audit.runner.budget import Meter, Sending, meter_of
 from audit.runner.chunk import Bound, Chunk, Planning, source_of
 from audit.runner.executors import Executor
@@ -38,11 +35,9 @@ class Forecast:
     """What a run would ask of a system.
 
     `inputs` are distinct ones, `stored` those whose outputs are there already, `to_ask` the others. `hanging` are the
-    groups, by relation, that want more, depending on what the system will say, and `most_to_ask` is how many inputs at
-    most; None: unknown. A system on this machine makes no requests: `calls` is None for it, as are `batch`, the most
-    inputs of a request, `rounds`, how many requests come one after the other, and `seconds`, how long it takes at
-    least at its rate. `tokens_counted`: by the system's own tokenizer, else a token is taken to have four characters.
-    `cost` is None where there is no price in its file.
+    groups, by relation, that want more, depending on what the system will say. A system on this machine makes no
+    requests: `calls` is None for it, as is `seconds`, how long it takes at least at its rate. `tokens_counted`: by the
+    system's own tokenizer, else a token is taken to have four characters. `cost` is None where its file has no price.
     """
 
     system: str
@@ -50,27 +45,22 @@ class Forecast:
     inputs: int
     stored: int
     to_ask: int
-    most_to_ask: int | None
     hanging: Mapping[str, int]
     calls: int | None
-    batch: int | None
     characters: int
     tokens: int
     tokens_counted: bool
     cost: float | None
     currency: str | None
-    concurrency: int | None
-    rounds: int | None
     seconds: float | None
 
     @property
     def is_exact(self) -> bool:
-        """Whether nothing hangs on what the system will say."""
         return not self.hanging
 
     def as_json(self) -> dict[str, Any]:
         """Return what `audit run --dry-run` has in JSON."""
-        return asdict(self) | {"hanging": dict(self.hanging), "exact": self.is_exact}
+        return asdict(self) | {"exact": self.is_exact}
 
 
 @dataclass
@@ -80,36 +70,43 @@ class _Tally:
     system: System
     own: int | None
     repeats: int  # How often it is asked each input
+    retry: bool
     meter: Meter
     sending: Sending = field(default_factory=Sending)
     wanted: set[bytes] = field(default_factory=set)
     stored: set[bytes] = field(default_factory=set)
     to_ask: int = 0
     hanging: Counter[str] = field(default_factory=Counter)
-    more: int | None = 0  # How many inputs the hanging groups want at most; None: unknown
 
-    def add(self, inputs: Mapping[bytes, Input], stored: Iterable[bytes], lacking: Lacking) -> None:
-        """Add inputs that are wanted together: which of them have a stored output, and the calls that are lacking."""
+    def add(self, inputs: Mapping[bytes, Input], engine: Engine | None) -> dict[bytes, Output]:
+        """Add inputs that are wanted together; returns the outputs that are stored of them."""
+        found, lacking = self.look_up(inputs, engine)
         new = {key: item for key, item in inputs.items() if key not in self.wanted}
         self.wanted.update(new)
-        self.stored.update(stored)
+        self.stored.update(found)
         to_ask = {key: len(numbers) for key, numbers in lacking.items() if key in new}
         self.to_ask += len(to_ask)
         for number in range(max(to_ask.values(), default=0)):
             self.sending += self.meter.of([new[key] for key, calls in to_ask.items() if calls > number])
+        return found
 
-    def add_hanging(self, bound: Bound) -> None:
-        """Add a group that wants more."""
-        self.hanging[bound.name] += 1
-        more = bound.relation.more if isinstance(bound.relation, Chained) else None
-        self.more = None if more is None or self.more is None else self.more + more
+    def look_up(self, inputs: Mapping[bytes, Input], engine: Engine | None) -> tuple[dict[bytes, Output], Lacking]:
+        """Return the stored outputs of inputs, and the calls that are to be made on them."""
+        lacking = dict.fromkeys(inputs, range(self.repeats))
+        if engine is None or self.own is None:
+            return {}, lacking
+        with engine.connect() as connection:  # nothing is committed
+            ids = find_inputs(connection, list(inputs))
+            found, calls = AskedOnce(self.own, self.retry).find(connection, ids)
+            if self.repeats > 1:
+                calls = AskedRepeatedly(self.own, self.retry, number=self.repeats).find(connection, ids)[1]
+        return found, {
+            key: calls.get(key, numbers) for key, numbers in lacking.items() if key not in ids or key in calls
+        }
 
     def forecast(self) -> Forecast:
-        """Return what is known."""
         system, sending, price = self.system, self.sending, self.meter.price
         asks = callable(getattr(system, "run_async", None))
-        calls = sending.calls if meter_of(system) is not None else None
-        concurrency = getattr(system, "concurrency", 1) if asks else None
         rate = getattr(system, "rate", None)
         return Forecast(
             system=system.name,
@@ -117,17 +114,13 @@ class _Tally:
             inputs=len(self.wanted),
             stored=len(self.stored),
             to_ask=self.to_ask,
-            most_to_ask=None if self.more is None else self.to_ask + self.more,
             hanging=dict(self.hanging),
-            calls=calls,
-            batch=self.meter.batch if calls is not None else None,
+            calls=sending.calls if meter_of(system) is not None else None,
             characters=sending.characters,
             tokens=round(sending.tokens),
             tokens_counted=self.meter.counts_tokens,
             cost=sending.cost if price else None,
             currency=price.currency if price else None,
-            concurrency=concurrency,
-            rounds=math.ceil(sending.calls / concurrency) if concurrency else None,
             seconds=sending.calls / rate if asks and rate else None,
         )
 
@@ -139,91 +132,64 @@ def forecasts(
     engine: Engine | None = None,
     options: RunOptions = ONCE,
 ) -> list[Forecast]:
-    """Return what runs of these systems on these studies, one after the other, would ask of each of them.
-
-    `engine` is the database that the runs would use, of which only is read what is stored already; None: there is none
-    yet. Raises what `audit.runner.run.run` raises before it asks a system.
-    """
+    """Return what runs of these systems on these studies, one after the other, would ask of each of them. `engine` is
+    the database that the runs would use, which is only read; None: there is none yet. Raises what
+    `audit.runner.run.run` raises before it asks a system."""
     by_spec = loaded(systems, options.time_limit)
     for sampled, relations in studies:
         refuse_misfits(sampled.corpus, by_spec, relations)
-    tallies: dict[int, _Tally] = {}
-    for number, system in enumerate(by_spec.values(), start=1):
-        own = preflight.own_id(engine, system) if engine is not None else None
-        tallies[number] = _Tally(system, own, 1 if asked_once(system) else options.repeats, Meter(system))
+    tallies: dict[str, _Tally] = {}
+    for spec, system in by_spec.items():
+        own = None
+        if engine is not None:
+            with engine.connect() as connection:
+                own = preflight.own_id(connection, system)
+        repeats = 1 if asked_once(system) else options.repeats
+        tallies[spec] = _Tally(system, own, repeats, options.retry_errors, Meter(system))
     if engine is not None:
-        numbers = dict(zip(by_spec, tallies, strict=True))
         for trial in preflight.stored_trials(engine, by_spec, studies[0][0].corpus.task, options.repeats > 1):
-            tally = tallies[numbers[trial.spec]]
+            tally = tallies[trial.spec]
             tally.sending += tally.meter.of(list(trial.inputs.values()))
     for sampled, relations in studies:
-        _Study(sampled, relations, tallies, engine, options.retry_errors).follow(executor)
+        _follow_study(sampled, relations, list(tallies.values()), engine, executor)
     return [tally.forecast() for tally in tallies.values()]
 
 
-@dataclass(frozen=True)
-class _Study:
-    """Makes the groups of a study, and follows them as far as outputs are stored."""
-
-    sampled: Sampled
-    relations: Sequence[Relation]
-    tallies: Mapping[int, _Tally]
-    engine: Engine | None
-    retry: bool
-
-    def follow(self, executor: Executor) -> None:
-        """Go through all chunks."""
-        languages = languages_of(self.sampled.corpus)
-        lacks = {id: lacks_of(tally.system, languages) for id, tally in self.tallies.items()}
-        # First what each system answers before a run.
-        inputs = [row.input for _, row in self.sampled.sources[: preflight.MOST_LOOKED_AT]]
-        for id, tally in self.tallies.items():
-            for trial in preflight.trials({"": tally.system}, {"": lacks[id]}, inputs):
-                found, _ = self._look_up(tally, trial.inputs)
-                if not found:
-                    tally.add(trial.inputs, [], dict.fromkeys(trial.inputs, range(tally.repeats)))
-        bound = [Bound(number, relation) for number, relation in enumerate(self.relations, start=1)]
-        fitted, seed = fitted_to(self.sampled, self.relations), self.sampled.seed
-        size, drawn = CHUNK[self.sampled.corpus.unit], self.sampled.sources
-        underway: deque[tuple[Chunk, Planning, Future[Any]]] = deque()
-        for start in range(0, len(drawn), size):
-            rows = enumerate((row for _, row in drawn[start : start + size]), start=start)
-            sources = {place: source_of(row.input, f"{seed}:{row.key}") for place, row in rows}
-            chunk = Chunk(start // size, sources, dict.fromkeys(self.tallies, bound), fitted)
+def _follow_study(
+    sampled: Sampled,
+    relations: Sequence[Relation],
+    tallies: Sequence[_Tally],
+    engine: Engine | None,
+    executor: Executor,
+) -> None:
+    languages = languages_of(sampled.corpus)
+    lacks = [lacks_of(tally.system, languages) for tally in tallies]
+    # First what each system answers before a run.
+    inputs = [row.input for _, row in sampled.sources[: preflight.MOST_LOOKED_AT]]
+    for tally, lacking in zip(tallies, lacks, strict=True):
+        for trial in preflight.trials({"": tally.system}, {"": lacking}, inputs):
+            if not tally.look_up(trial.inputs, engine)[0]:
+                tally.add(trial.inputs, None)
+    bound = [Bound(number, relation) for number, relation in enumerate(relations, start=1)]
+    fitted, size = fitted_to(sampled, relations), CHUNK[sampled.corpus.unit]
+    rows = enumerate(row for _, row in sampled.sources)
+    underway: deque[tuple[Chunk, Planning, Future[Any]]] = deque()
+    while (some := list(islice(rows, size))) or underway:
+        if some:
+            sources = {place: source_of(row.input, f"{sampled.seed}:{row.key}") for place, row in some}
+            chunk = Chunk(0, sources, dict.fromkeys(range(len(tallies)), bound), fitted)
             underway.append((chunk, job := chunk.planning(), executor.submit(job)))
-            if len(underway) > executor.places or start + size >= len(drawn):
-                for chunk, job, future in underway:
-                    chunk.planned(planned_groups(executor, job, future))
-                    self._follow(chunk, lacks)
-                underway.clear()
-
-    def _follow(self, chunk: Chunk, lacks: Mapping[int, Lacks | None]) -> None:
-        """Count what a chunk wants, handing it what is stored of that."""
+        if len(underway) <= executor.places and some:
+            continue
+        chunk, job, future = underway.popleft()
+        chunk.planned(planned_groups(executor, job, future))
         while wanted := chunk.wanted():
             outputs: dict[int, dict[bytes, Output]] = {}
-            for id, inputs in wanted.items():
+            for id, items in wanted.items():
                 lacking = lacks[id]
-                absent = {key for key, item in inputs.items() if lacking and lacking(item)}
-                asked = {key: item for key, item in inputs.items() if key not in absent}
-                found, calls = self._look_up(self.tallies[id], asked)
-                self.tallies[id].add(asked, found, calls)
-                outputs[id] = found | dict.fromkeys(absent, Output())
+                absent = {key for key, item in items.items() if lacking and lacking(item)}
+                asked = {key: item for key, item in items.items() if key not in absent}
+                outputs[id] = tallies[id].add(asked, engine) | dict.fromkeys(absent, Output())
             chunk.take(outputs)
         for id, relation in chunk.hanging():
-            self.tallies[id].add_hanging(relation)
-
-    def _look_up(self, tally: _Tally, inputs: Mapping[bytes, Input]) -> tuple[dict[bytes, Output], Lacking]:
-        """Return the stored outputs of inputs, and the calls that are to be made on them."""
-        lacking = dict.fromkeys(inputs, range(tally.repeats))
-        if self.engine is None or tally.own is None:
-            return {}, lacking
-        once, repeats = AskedOnce(tally.own, self.retry), tally.repeats
-        repeated = AskedRepeatedly(tally.own, self.retry, set(), tally.own, repeats, self.sampled.corpus.task)
-        with self.engine.connect() as connection:  # nothing is committed
-            ids = find_inputs(connection, list(inputs))
-            found, calls = once.find(connection, ids)
-            if repeats > 1:
-                calls = repeated.find(connection, ids)[1]
-        return found, {
-            key: calls.get(key, numbers) for key, numbers in lacking.items() if key not in ids or key in calls
-        }
+            tallies[id].hanging[relation.name] += 1

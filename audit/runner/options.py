@@ -8,7 +8,6 @@ from annotated_types import Ge, Gt, Le
 
 from audit.errors import AuditError
 from audit.files import Excessive, parse_json
-from audit.messages import message
 from audit.options import Options, Told, listed
 
 if TYPE_CHECKING:
@@ -62,8 +61,6 @@ def parameters_of(value: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusOptions(Options):
-    """How a corpus is read."""
-
     task: Annotated[
         str | None, Told("the task (default: the corpus's; sentiment for a file, translation with targets)", "TASK")
     ] = None
@@ -98,7 +95,6 @@ class CorpusOptions(Options):
 
     @property
     def reading(self) -> "Reading":
-        """How the columns of a file are read."""
         from audit.corpora import Reading
 
         return Reading(self.columns, self.labels)
@@ -125,8 +121,6 @@ class CorpusOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class CommonOptions(Options):
-    """What runs and searches share."""
-
     relations: Annotated[
         Sequence[str] | None,
         Told(
@@ -164,9 +158,7 @@ class CommonOptions(Options):
         float, Gt(0), Told("seconds that a system may take for a batch of inputs, and for one alone", "SECONDS")
     ] = TIME_LIMIT
     max_calls: Annotated[
-        int | None,
-        Ge(1),
-        Told("stop before more requests than this go to other machines, all systems together", "N"),
+        int | None, Ge(1), Told("stop before more requests than this go to other machines, all systems together", "N")
     ] = None
     max_cost: Annotated[
         float | None, Gt(0), Told("stop before more is spent than this, by the prices in the systems' files", "X")
@@ -175,8 +167,6 @@ class CommonOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions(CommonOptions):
-    """How a study is run."""
-
     document_share: Annotated[
         float | None,
         Gt(0),
@@ -196,15 +186,9 @@ class RunOptions(CommonOptions):
         Le(MOST_REPEATS),
         Told("ask each system each input N times: how often does it contradict itself?", "N"),
     ] = 1
-    take: Annotated[
-        Literal["first", "majority"],
-        Told("with repeats, the output that counts: that of the first call, or the majority of all"),
-    ] = "first"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.take == "majority" and self.repeats == 1:
-            raise AuditError(message("repeats.too_few"), parameter=("repeats", "take"))
         if self.dask is not None and self.workers:
             raise AuditError(
                 f"workers {self.workers}: the cluster at {self.dask} has its own; leave one of them out",
@@ -214,8 +198,6 @@ class RunOptions(CommonOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions(CommonOptions):
-    """How a search goes."""
-
     budget: Annotated[
         int,
         Ge(2),
@@ -231,7 +213,6 @@ class SearchOptions(CommonOptions):
 
     @property
     def beam(self) -> int:
-        """How many candidates the search goes on from."""
         return self.width if self.method == "beam" else 1
 
 

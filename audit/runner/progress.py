@@ -24,26 +24,22 @@ class Watcher:
 
 
 class Bar(Watcher):
-    """A bar of tqdm, on stderr or as a widget of a notebook: what is committed, the rate, and the time left.
-
-    `leave` keeps it when it is done; `say` gets the remarks.
-    """
+    """A bar of tqdm, on stderr or as a widget of a notebook: what is committed, the rate, and the time left. `leave`
+    keeps it when it is done; `say` gets the remarks."""
 
     def __init__(
         self, name: str, leave: bool = True, say: Callable[[str], object] | None = None, unit: str = "source"
     ) -> None:
-        self._name, self._leave, self._say, self._unit = name, leave, say, unit
+        self._how: dict[str, Any] = {"desc": name, "unit": unit, "leave": leave, "smoothing": 0.1, "mininterval": 0.5}
+        self._say, self._outputs = say, 0
         self._bar: Any = None
-        self._outputs = 0
         self._said: dict[str, float] = {}
 
     def begin(self, sources: int) -> None:
         if sources:
             from tqdm.auto import tqdm
 
-            self._bar = tqdm(
-                total=sources, desc=self._name, unit=self._unit, leave=self._leave, smoothing=0.1, mininterval=0.5
-            )
+            self._bar = tqdm(total=sources, **self._how)
 
     def executed(self, outputs: int) -> None:
         self._outputs += outputs

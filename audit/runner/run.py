@@ -6,6 +6,7 @@ that are noted and does the others; choices are seeded by content and outputs ar
 ends with what an undisturbed run ends with.
 """
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field, replace
@@ -42,55 +43,56 @@ from audit.runner.studies import (
 )
 from audit.runner.system_runner import SystemRunner, bind_systems, loaded
 from audit.runner.underway import only_run
-from audit.store import integers, pieces, table_of, tables, write_much
+from audit.store import integers, pieces, write_much
 from audit.store.brought import note_brought
 from audit.store.bulk import group_ids
+from audit.store.core import group, member, progress, source, verdict
 from audit.store.patient import Patient
 from audit.systems.foreign import shortened
 from audit.tasks import Input, base_of
 
 TRIES = 3  # How many workers may be lost while they make the groups of a chunk
-MOST_CHUNKS = 16
-"""Chunks whose inputs are asked for together, at most."""
+MOST_CHUNKS = 16  # Chunks whose inputs are asked for together, at most
 SHORT, LONG = 10.0, 60.0
 """Seconds: of chunks that took less together, twice as many come next; of such that took more, half as many."""
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """What a run made, what it found stored, and what is left to do."""
+    """What a run made, what it found stored, and what is left to do.
+
+    `left` counts sources that are not finished for some relation and system: 0 unless the run was stopped. `rejected`
+    has, of each relation with limits, how many groups it has in the study and how many of them are rejected; `cut`, by
+    system, of how many inputs it read a part; `inapplicable` says why groups are, and what systems used.
+    """
 
     study: StudyRow
     counts: Counts
     relations: list[str]
     systems: list[str]
     versions: list[str]  # Of these systems, in their order
-    left: int = 0  # Sources that are not finished for some relation and system: 0 unless the run was stopped
+    left: int = 0
     without_groups: list[str] = field(default_factory=list)  # Relations that apply to no source
     rejected: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """Relation with limits -> how many groups it has in the study, and how many of them are rejected."""
     inapplicable: Sequence[str] = ()
-    """A sentence for each system and reason why groups are inapplicable, such as a score that it does not return."""
     cut: Mapping[str, int] = field(default_factory=dict)
-    """System -> inputs of the study of which it read a part, since they are too long for it."""
 
     def as_json(self) -> dict[str, object]:
         """Return the counts, as the command `audit run` has them in JSON."""
+        counts = asdict(self.counts)
+        outcomes = counts.pop("outcomes")
+        rejected = {name: dict(zip(("groups", "rejected"), pair, strict=True)) for name, pair in self.rejected.items()}
         return {
             "study": self.study.id,
-            "task": self.study.task,
-            "corpus": self.study.corpus,
-            "sources": self.study.sources,
+            **{name: getattr(self.study, name) for name in ("task", "corpus", "sources")},
             "relations": self.relations,
             "systems": self.systems,
-            **{name: value for name, value in asdict(self.counts).items() if name != "outcomes"},
-            **self.counts.outcomes,
+            **counts,
+            **outcomes,
             "left": self.left,
             "cut": dict(self.cut),
             "relations_without_groups": self.without_groups,
-            "rejected_by_relation": {
-                name: {"groups": groups, "rejected": rejected} for name, (groups, rejected) in self.rejected.items()
-            },
+            "rejected_by_relation": rejected,
         }
 
     def lines(self) -> list[str]:
@@ -221,27 +223,25 @@ class _Run:
 
     def do(self, todo: Todo) -> None:
         """Do these chunks, until the budget is used up."""
-        source, study = table_of(tables.Source), self.study
-        query = select(source.c.id).where(source.c.study_id == study.id).order_by(source.c.id)
+        query = select(source.c.id).where(source.c.study_id == self.study.id).order_by(source.c.id)
         ids = self.store.read(lambda connection: integers(connection, query))[:, 0]
-        waiting, together = list(todo.items()), max(2, self.executor.places)
+        waiting, together = deque(todo.items()), max(2, self.executor.places)
         with few_collections():
-            planned = self._begin(waiting[:together], ids)
-            del waiting[:together]
+            planned = self._begin(waiting, together, ids)
             while planned:
                 began = monotonic()
-                following = self._begin(waiting[:together], ids)
-                del waiting[:together]
+                following = self._begin(waiting, together, ids)
                 if not self._finish([self._made(*one) for one in planned]):
                     return
                 planned, seconds = following, monotonic() - began
                 together = min(MOST_CHUNKS, 2 * together) if seconds < SHORT else together
                 together = max(1, together // 2) if seconds > LONG else together
 
-    def _begin(self, work: Sequence[tuple[int, dict[int, list[Bound]]]], ids: np.ndarray) -> _Planned:
-        """Begin to make the groups of chunks."""
-        begun = []
-        for number, todo in work:
+    def _begin(self, waiting: deque[tuple[int, dict[int, list[Bound]]]], most: int, ids: np.ndarray) -> _Planned:
+        """Begin to make the groups of the next chunks."""
+        begun: _Planned = []
+        while waiting and len(begun) < most:
+            number, todo = waiting.popleft()
             own, study = ids[number * self.study.chunk :][: self.study.chunk], self.study
             load = partial(load_sources, study_id=study.id, seed=study.seed, first=int(own[0]), last=int(own[-1]))
             chunk = Chunk(number, self.store.read(load), todo, self.fitted)
@@ -261,11 +261,10 @@ class _Run:
             new: dict[int, dict[bytes, Input]] = {}
             for _, wanted in wanting:
                 for system, inputs in wanted.items():
-                    counts.stored += len(inputs)
-                    new.setdefault(system, {}).update(
-                        (key, item) for key, item in inputs.items() if key not in outputs[system]
-                    )
-            counts.stored -= sum(map(len, new.values()))
+                    fresh = new.setdefault(system, {})
+                    before = len(fresh)
+                    fresh.update((key, item) for key, item in inputs.items() if key not in outputs[system])
+                    counts.stored += len(inputs) - (len(fresh) - before)  # of these, another chunk wanted them before
             for system, answered in self.dispatcher.ask(new).items():
                 outputs[system].update(answered)
             for chunk, wanted in wanting:
@@ -275,7 +274,7 @@ class _Run:
                 else:
                     left.remove(chunk)  # the budget did not allow it
         for chunk in left:
-            self.dispatcher.store({key: it for key, it in chunk.unasked.items() if key not in self.dispatcher.ids})
+            self.dispatcher.store(chunk.unasked)
             found = self.store.write(partial(chunk.store, study_id=self.study.id, input_ids=self.dispatcher.ids))
             counts.note_checks(len(chunk.groups), found)
             self.watcher.finished(len(chunk.sources))
@@ -314,13 +313,9 @@ def _bind_relations(connection: Connection, relations: Sequence[Relation]) -> li
 def _forget_chunks_with_errors(
     connection: Connection, study: StudyRow, relations: Sequence[Bound], systems: Mapping[int, BoundSystem]
 ) -> None:
-    """Take back the note that a chunk is finished for a relation and a system, where a group of it has an error.
-
-    Groups that hang on a system's outputs are made anew, and some are none without the error: they go with it. Nobody
-    can have drawn them.
-    """
-    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
-    source, progress = table_of(tables.Source), table_of(tables.Progress)
+    """Take back the note that a chunk is finished for a relation and a system, where a group of it has an error. Groups
+    that hang on a system's outputs are made anew, and some are none without the error: they go with it. Nobody can have
+    drawn them."""
     failed = (
         select(group.c.id, group.c.source_id, group.c.relation_id, verdict.c.system_id, group.c.system_id.label("of"))
         .join(verdict, verdict.c.group_id == group.c.id)
@@ -334,17 +329,16 @@ def _forget_chunks_with_errors(
         key = {"study_id": study.id, "chunk": number, "relation_id": relation, "system_id": system}
         connection.execute(delete(progress).filter_by(**key))
     for piece in pieces(row.id for row in rows if row.of is not None):
-        for table, column in ((tables.Verdict, "group_id"), (tables.Member, "group_id"), (tables.Group, "id")):
-            connection.execute(delete(table_of(table)).where(table_of(table).c[column].in_(piece)))
+        for column in (verdict.c.group_id, member.c.group_id, group.c.id):
+            connection.execute(delete(column.table).where(column.in_(piece)))
 
 
 def _todo(
     connection: Connection, study: StudyRow, relations: Sequence[Bound], systems: Mapping[int, BoundSystem]
 ) -> Todo:
     """Return the relations that are not noted as finished, by chunk and system; chunks with nothing left are absent.
-
-    Where calls on some inputs of a system are lacking, since it was asked less often before, nothing of it is finished.
-    """
+    Where calls on some inputs of a system are lacking, since it was asked less often before, nothing of it is
+    finished."""
     done = finished(connection, study.id)
     anew = {id for id, bound in systems.items() if bound.asked.is_lacking(connection)}
     todo = {}
@@ -368,48 +362,41 @@ def _result(
     relations: Sequence[Bound],
     systems: Mapping[int, BoundSystem],
 ) -> RunResult:
-    """Return what a run made and found, without what is left."""
-    group, source, verdict = table_of(tables.Group), table_of(tables.Source), table_of(tables.Verdict)
-    limited = {bound.id: bound.name for bound in relations if bound.relation.limits}
-    own = (group.c.study_id == study.id, group.c.relation_id.in_(limited))
-    groups = select(group.c.relation_id, func.count()).where(*own).group_by(group.c.relation_id)
-    rejecting = (
-        select(group.c.relation_id, func.count(group.c.id.distinct()))
-        .join(verdict, verdict.c.group_id == group.c.id)
-        .where(*own, verdict.c.outcome == int(Outcome.REJECTED))
-        .group_by(group.c.relation_id)
-    )
     ends = select(func.min(source.c.id), func.max(source.c.id)).where(source.c.study_id == study.id)
     of_study = group.c.id.between(*group_ids(*connection.execute(ends).one()))  # by the primary key
     query = select(group.c.id).where(of_study, group.c.study_id == study.id).limit(1)
-    without = [
-        bound for bound in relations if not connection.execute(query.where(group.c.relation_id == bound.id)).first()
-    ]
-    rejected = {int(id): int(number) for id, number in connection.execute(rejecting)} if limited else {}
-    all_groups = connection.execute(groups).all() if limited else []
+    without, rejected = [], {}
+    for bound in relations:
+        own = (group.c.study_id == study.id, group.c.relation_id == bound.id)
+        if connection.execute(query.where(*own)).first() is None:
+            without.append(bound.name)
+        elif bound.relation.limits:
+            groups = connection.execute(select(func.count()).where(*own)).scalar_one()
+            failing = (
+                select(func.count(group.c.id.distinct()))
+                .join(verdict, verdict.c.group_id == group.c.id)
+                .where(*own, verdict.c.outcome == int(Outcome.REJECTED))
+            )
+            rejected[bound.name] = int(groups), int(connection.execute(failing).scalar_one())
     cut = cut_inputs(connection, [study.id], systems)
-    notes = inapplicable_notes(connection, [study.id], systems)
     return RunResult(
         study,
         counts,
         [bound.name for bound in relations],
         [bound.system.name for bound in systems.values()],
         [bound.system.version for bound in systems.values()],
-        without_groups=[bound.name for bound in without],
-        rejected={limited[id]: (number, rejected.get(id, 0)) for id, number in all_groups},
-        inapplicable=notes,
+        without_groups=without,
+        rejected=rejected,
+        inapplicable=inapplicable_notes(connection, [study.id], systems),
         cut={systems[id].system.name: number for id, number in cut.items()},
     )
 
 
 def _all_failed(connection: Connection, study: int, system: BoundSystem) -> str | None:
     """Return what to say of a system whose checks in a study all ended in an error; None of any other."""
-    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
     groups = select(group.c.id).where(group.c.study_id == study)
     checks = select(verdict.c.reason).where(
-        verdict.c.system_id == system.id,
-        verdict.c.group_id.in_(groups),
-        verdict.c.outcome != int(Outcome.REJECTED),
+        verdict.c.system_id == system.id, verdict.c.group_id.in_(groups), verdict.c.outcome != int(Outcome.REJECTED)
     )
     errors = checks.with_only_columns(verdict.c.reason, func.count().label("number")).group_by(verdict.c.reason)
     # Nearly every system has a check without an error, which is found at once.

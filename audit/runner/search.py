@@ -52,6 +52,7 @@ SEARCHED = (
 )
 Ask = Callable[[dict[bytes, Input]], dict[bytes, Output]]
 """What returns the output of each input; those are absent that a limit of the whole search did not allow."""
+_OF_VIOLATION = ("relation", "draws", "changed", "fall", "allowed", "genuine")
 _SETTINGS = ("budget", "depth", "method", "width", "draws", "max_changed")
 
 
@@ -91,8 +92,7 @@ class Searched:
 
     def as_json(self) -> dict[str, Any]:
         """Return an entry of the document, and a line of a JSONL."""
-        found, names = self.violation, ("relation", "draws", "changed", "fall", "allowed", "genuine")
-        of_violation = {name: getattr(found, name, None) for name in names}
+        found = self.violation
         follow_ups = zip(found.follow_ups, found.outputs, strict=True) if found else ()
         return {
             "row": self.row,
@@ -103,7 +103,8 @@ class Searched:
             "outcome": self.outcome,
             "calls": self.calls,
             "follow_ups": [{"texts": item.texts, "output": asdict(output)} for item, output in follow_ups],
-        } | of_violation
+            **{name: getattr(found, name, None) for name in _OF_VIOLATION},
+        }
 
 
 @dataclass(frozen=True)
@@ -128,10 +129,8 @@ class SearchResult:
     @property
     def violated(self) -> list[Searched]:
         """The sources with a violation, the strongest first."""
-        return sorted(
-            (one for one in self.found if one.violation),
-            key=lambda one: (one.violation.changed, -one.violation.fall) if one.violation else (0, 0),
-        )
+        pairs = [(one.violation.changed, -one.violation.fall, one) for one in self.found if one.violation]
+        return [one for *_, one in sorted(pairs, key=lambda pair: pair[:2])]
 
     def as_json(self) -> dict[str, Any]:
         """Return what the command `audit search` has in JSON."""
@@ -170,7 +169,7 @@ class SearchResult:
                 | {f"follow_up{name}": last.texts[at] if last else None for at, name in enumerate(names)}
                 | _said(output, "follow_up_")
                 | {name: row[name] for name in ("changed", "fall")}
-                | {"allowed": "|".join(row["allowed"]) if row["allowed"] else None, "genuine": row["genuine"]}
+                | {"allowed": "|".join(row["allowed"] or ()) or None, "genuine": row["genuine"]}
             )
         return pd.DataFrame(rows)
 
@@ -353,11 +352,9 @@ class _Searching:
         if row.gold is not None and relation is not None and self.task.question_kind == "input":
             allowed = relation.carry({row.gold}, Seen(row.input, output), Seen(best.inputs[-1], best.outputs[-1]))
             wrong = self.task.is_wrong(output, {row.gold})
-            if allowed is not None:
-                wrong = wrong or any(self.task.is_wrong(one, allowed) for one in best.outputs)
+            wrong = wrong or any(self.task.is_wrong(one, allowed) for one in best.outputs if allowed is not None)
             genuine = wrong if wrong or allowed is not None else None
-        name = " | ".join(part.name for part in best.relations)
-        right = tuple(sorted(allowed)) if allowed else None
+        name, right = " | ".join(part.name for part in best.relations), tuple(sorted(allowed)) if allowed else None
         return Violation(name, best.draws, best.inputs, best.outputs, best.changed, best.fall, right, genuine)
 
 
@@ -440,25 +437,19 @@ def _found(
     runner.prepare()
     dispatcher = Dispatcher(runner, systems, patient, corpus.task, corpus.unit)
     dispatcher.counts.executed = sum(map(len, answered.values()))
-    (system,) = systems
-
-    def ask(inputs: dict[bytes, Input]) -> dict[bytes, Output]:
-        return dispatcher.ask({system: inputs})[system]
-
-    rows = [row for _, row in sampled.sources]
+    (system,), rows, found = systems, [row for _, row in sampled.sources], list[Searched]()
     watcher.begin(len(rows))
-    found: list[Searched] = []
     for block in pieces(rows, CHUNK[corpus.unit]):
         walks = [searching.begin(row) for row in block]
-        inputs = {row.input.key: row.input for row in block} if searching.relations else {}
-        _walk_all(searching, ask, walks, ask(inputs))
+        _walk_all(searching, lambda inputs: dispatcher.ask({system: inputs})[system], walks)
         found += map(searching.found, walks)
         watcher.finished(sum(walk.outcome != "left" for walk in walks))
     return found, dispatcher.counts
 
 
-def _walk_all(searching: _Searching, ask: Ask, walks: Sequence[_Walk], outputs: dict[bytes, Output]) -> None:
-    """Search from some sources, whose outputs these are, side by side, so that their inputs are asked for together."""
+def _walk_all(searching: _Searching, ask: Ask, walks: Sequence[_Walk]) -> None:
+    """Search from some sources side by side, so that their inputs are asked for together."""
+    outputs = ask({walk.row.input.key: walk.row.input for walk in walks} if searching.relations else {})
     for walk in walks:
         walk.output = outputs.get(walk.row.input.key)
         if not searching.relations:

@@ -6,7 +6,7 @@ from functools import cached_property
 from heapq import nsmallest
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, Engine, and_, distinct, func, select
+from sqlalchemy import Column, ColumnElement, Connection, Engine, and_, case, func, literal, select
 
 from audit.corpora.base import Corpus, Row
 from audit.errors import AuditError
@@ -15,11 +15,23 @@ from audit.messages import message
 from audit.relations import Relation
 from audit.relations.base import SYSTEM_REASONS, Outcome
 from audit.relations.registry import name_order
-from audit.runner.used import used_notes
-from audit.store import input_ids, insert_new, open_store, table_of, tables
+from audit.store import input_ids, insert_new, open_store, tables
 from audit.store.copying import in_utc
+from audit.store.core import (
+    count_rows,
+    group,
+    input_table,
+    member,
+    output,
+    progress,
+    relation,
+    source,
+    study,
+    system,
+    verdict,
+)
 from audit.store.engine import file_of
-from audit.store.queries import id_of, insert_one
+from audit.store.outcomes import id_of, insert_one
 from audit.systems.base import System
 from audit.tasks import Input
 
@@ -28,9 +40,7 @@ CHUNK = {"sentence": 250, "document": 25}  # Sources per chunk of work: a kill c
 
 class Later:
     """A database that is opened once everything else has been checked, so that a mistake leaves no empty one behind.
-
-    `begin` is called with it then, before anything is stored.
-    """
+    `begin` is called with it then, before anything is stored."""
 
     def __init__(self, store: str, begin: Callable[[Engine], object] = lambda engine: None) -> None:
         self._store, self._begin = store, begin
@@ -72,10 +82,8 @@ class StudyRow:
 
 
 class Sampled:
-    """The sources of a study that need not be stored yet: the rows with the `limit` smallest u, in the order of u.
-
-    They are drawn when somebody asks, and once: a corpus may be large.
-    """
+    """The sources of a study that need not be stored yet: the rows with the `limit` smallest u, in the order of u. They
+    are drawn when somebody asks, and once: a corpus may be large."""
 
     def __init__(self, corpus: Corpus, seed: int, limit: int | None = None) -> None:
         self.corpus, self.seed, self.limit = corpus, seed, limit
@@ -98,7 +106,6 @@ class Sampled:
     def first_inputs(self, number: int, engine: Engine | None) -> list[Input]:
         """Return the inputs of the first sources, by u: those that a database has where the study is there, else the
         corpus's, which has to be read for that."""
-        study, source, input_table = table_of(tables.Study), table_of(tables.Source), table_of(tables.Input)
         stored = (
             select(input_table.c.texts, input_table.c.languages)
             .join(source, source.c.input_id == input_table.c.id)
@@ -139,11 +146,10 @@ def make_study(connection: Connection, sampled: Sampled) -> StudyRow:
         study_id, new = insert_one(connection, tables.Study, row, "key")
         if new:  # else another process made it, with its sources, since we looked
             add_sources(connection, study_id, sampled.sources)
-    study, source = table_of(tables.Study), table_of(tables.Source)
     found = connection.execute(select(study).where(study.c.id == study_id)).mappings().one()
-    sources = connection.execute(select(func.count()).where(source.c.study_id == study_id)).scalar() or 0
+    sources = count_rows(connection, source, source.c.study_id == study_id)
     own = {name: found[name] for name in ("task", "corpus", "seed", "unit", "chunk")}
-    return StudyRow(study_id, **own, sources=int(sources))
+    return StudyRow(study_id, **own, sources=sources)
 
 
 def add_sources(connection: Connection, study_id: int, drawn: Sequence[tuple[float, Row]]) -> None:
@@ -184,7 +190,6 @@ def named_id(connection: Connection, model: type[tables.Relation] | type[tables.
 
 def finished(connection: Connection, study_id: int) -> set[tuple[int, int, int]]:
     """Return chunk, system and relation of what is noted as finished."""
-    progress = table_of(tables.Progress)
     query = select(progress.c.chunk, progress.c.system_id, progress.c.relation_id)
     return {(int(row[0]), int(row[1]), int(row[2])) for row in connection.execute(query.filter_by(study_id=study_id))}
 
@@ -192,23 +197,34 @@ def finished(connection: Connection, study_id: int) -> set[tuple[int, int, int]]
 # What a report says of the inputs that a system read a part of, and of groups that its outputs say nothing about.
 
 
-def cut_inputs(connection: Connection, studies: Sequence[int], systems: Iterable[int] | None = None) -> dict[int, int]:
-    """Return, by system (of these ids), how many inputs in groups of these studies it read a part of, if any."""
-    group, member, output = (table_of(model) for model in (tables.Group, tables.Member, tables.Output))
+def _details(connection: Connection, studies: Sequence[int], systems: Iterable[int] | None) -> Sequence[Any]:
+    """Return what systems (of these ids) say of inputs in groups of these studies: id and name, of how many inputs they
+    read a part, and the tokens and money that they used."""
     in_studies = (
         select(member.c.group_id)
         .join(group, group.c.id == member.c.group_id)
         .where(member.c.input_id == output.c.input_id, group.c.study_id.in_(studies))
         .exists()
     )
+    details = output.c.details
+    cut = func.count(case((details["cut"].as_integer() > 0, output.c.input_id)).distinct())
+    tokens = [func.coalesce(func.sum(details["used", name].as_integer()), 0) for name in ("in", "out", "reasoning")]
+    cost, currency = func.sum(details["used", "cost"].as_float()), func.max(details["used", "currency"].as_string())
     query = (
-        select(output.c.system_id, func.count(output.c.input_id.distinct()))
-        .where(output.c.details.is_not(None), output.c.details["cut"].as_integer() > 0, in_studies)
-        .group_by(output.c.system_id)
+        select(system.c.id, system.c.name, cut, *tokens, cost, currency)
+        .join(system, system.c.id == output.c.system_id)
+        .where(details.is_not(None), in_studies)
+        .group_by(system.c.id, system.c.name)
+        .order_by(system.c.name, system.c.id)
     )
     if systems is not None:
-        query = query.where(output.c.system_id.in_(list(systems)))
-    return {int(system): int(number) for system, number in connection.execute(query)}
+        query = query.where(system.c.id.in_(list(systems)))
+    return connection.execute(query).all()
+
+
+def cut_inputs(connection: Connection, studies: Sequence[int], systems: Iterable[int] | None = None) -> dict[int, int]:
+    """Return, by system (of these ids), how many inputs in groups of these studies it read a part of, if any."""
+    return {int(row[0]): int(row[2]) for row in _details(connection, studies, systems) if row[2]}
 
 
 def inapplicable_notes(
@@ -216,8 +232,6 @@ def inapplicable_notes(
 ) -> list[str]:
     """Return a sentence for each system (of these ids) that read a part of some inputs, or says what it used, and for
     each system and reason of `SYSTEM_REASONS` why groups are inapplicable: which relations, how many."""
-    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
-    relation, system = table_of(tables.Relation), table_of(tables.System)
     by_cell = (
         select(system.c.name, verdict.c.reason, relation.c.name, func.count())
         .select_from(verdict)
@@ -233,19 +247,18 @@ def inapplicable_notes(
     cells: dict[tuple[str, str], dict[str, int]] = {}
     for name, reason, of_relation, number in connection.execute(by_cell):
         cells.setdefault((name, reason), {})[of_relation] = number
-    cut = cut_inputs(connection, studies, systems)
-    names = connection.execute(select(system.c.id, system.c.name).where(system.c.id.in_(list(cut))))
-    notes: list[str] = [message("note.cut", system=name, count=cut[id]) for id, name in sorted(names.all())]
-    notes += used_notes(connection, studies, systems)
-    return notes + [
-        message(
-            f"inapplicable.{SYSTEM_REASONS[reason]}",
-            system=name,
-            names=sorted(groups, key=name_order),
-            count=sum(groups.values()),
-        )
-        for (name, reason), groups in sorted(cells.items())
-    ]
+    notes: list[str] = []
+    details = _details(connection, studies, systems)
+    notes += [message("note.cut", system=name, count=cut) for _, name, cut, *_ in details if cut]
+    for _, name, _, read, written, thought, cost, currency in details:
+        values = {"tokens": read, "answers": written, "reasoning": thought, "currency": currency or ""}
+        if read:
+            code = f"note.used{'_at' * (cost is not None)}"
+            notes.append(message(code, system=name, cost=float(cost or 0), **values))
+    for (name, reason), groups in sorted(cells.items()):
+        code, names = f"inapplicable.{SYSTEM_REASONS[reason]}", sorted(groups, key=name_order)
+        notes.append(message(code, system=name, names=names, count=sum(groups.values())))
+    return notes
 
 
 # `audit runs`: what was run in a database, by study and system: another version or setting is a system of its own.
@@ -259,53 +272,44 @@ def runs(engine: Engine) -> list[dict[str, Any]]:
     last attempt; `number` is the system's in this database, `#2` in `audit compare`; `began` is when the study was
     begun, in UTC, by the first of its systems.
     """
-    study, system, output = table_of(tables.Study), table_of(tables.System), table_of(tables.Output)
     later, listed = output.alias(), []
     same = (later.c.input_id == output.c.input_id, later.c.system_id == output.c.system_id)
     again = select(later.c.attempt).where(*same, later.c.attempt > output.c.attempt).exists()
-    with engine.connect() as connection:
-        studies = {row.id: row for row in connection.execute(select(study))}
-        systems = {row.id: row for row in connection.execute(select(system))}
-        sources = _counted(connection, table_of(tables.Source).c.study_id)
-        executed = _counted(connection, output.c.system_id, output.c.attempt == 1)
-        failed = _counted(connection, output.c.system_id, output.c.error.is_not(None), ~again)
-        for study_id, system_id, relations, chunks in _progress(connection):
-            of, ran = studies[study_id], systems[system_id]
-            whole = relations * -(-sources[study_id] // of.chunk)
-            listed.append(
-                {
-                    "study": study_id,
-                    "corpus": of.corpus,
-                    "seed": of.seed,
-                    "sources": sources[study_id],
-                    "system": ran.name,
-                    "version": ran.version,
-                    "settings": ran.settings,
-                    "relations": relations,
-                    "finished": 1.0 if of.imported else chunks / whole,
-                    "outputs": executed.get(system_id, 0),
-                    "errors": failed.get(system_id, 0),
-                    "number": system_id,
-                    "began": in_utc(of.created_at).isoformat(timespec="seconds"),
-                }
-            )
-    return sorted(listed, key=lambda row: (row["study"], row["system"], row["number"]))
-
-
-def _progress(connection: Connection) -> list[tuple[int, int, int, int]]:
-    """Study, system, relations that were begun, and how many chunks of them are through; imports have none."""
-    progress, study = table_of(tables.Progress), table_of(tables.Study)
-    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
     own = (progress.c.study_id, progress.c.system_id)
-    ran = select(*own, func.count(distinct(progress.c.relation_id)), func.count()).group_by(*own)
-    imported = (
-        select(group.c.study_id, verdict.c.system_id, func.count(distinct(group.c.relation_id)))
+    ran = select(*own, func.count(progress.c.relation_id.distinct()), func.count()).group_by(*own)
+    imported = (  # these have no chunks
+        select(group.c.study_id, verdict.c.system_id, func.count(group.c.relation_id.distinct()), literal(0))
         .join(study, and_(study.c.id == group.c.study_id, study.c.imported))
         .join(verdict, verdict.c.group_id == group.c.id)
         .group_by(group.c.study_id, verdict.c.system_id)
     )
-    listed = [(int(row[0]), int(row[1]), int(row[2]), int(row[3])) for row in connection.execute(ran)]
-    return listed + [(int(row[0]), int(row[1]), int(row[2]), 0) for row in connection.execute(imported)]
+    with engine.connect() as connection:
+        studies = {row.id: row for row in connection.execute(select(study))}
+        systems = {row.id: row for row in connection.execute(select(system))}
+        sources = _counted(connection, source.c.study_id)
+        executed = _counted(connection, output.c.system_id, output.c.attempt == 1)
+        failed = _counted(connection, output.c.system_id, output.c.error.is_not(None), ~again)
+        found = [tuple(map(int, row)) for query in (ran, imported) for row in connection.execute(query)]
+    for study_id, number, relations, chunks in found:
+        of, by = studies[study_id], systems[number]
+        listed.append(
+            {
+                "study": study_id,
+                "corpus": of.corpus,
+                "seed": of.seed,
+                "sources": sources[study_id],
+                "system": by.name,
+                "version": by.version,
+                "settings": by.settings,
+                "relations": relations,
+                "finished": 1.0 if of.imported else chunks / (relations * -(-sources[study_id] // of.chunk)),
+                "outputs": executed.get(number, 0),
+                "errors": failed.get(number, 0),
+                "number": number,
+                "began": in_utc(of.created_at).isoformat(timespec="seconds"),
+            }
+        )
+    return sorted(listed, key=lambda row: (row["study"], row["system"], row["number"]))
 
 
 def _counted(connection: Connection, column: Column[Any], *conditions: ColumnElement[bool]) -> dict[int, int]:

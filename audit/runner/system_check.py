@@ -1,15 +1,12 @@
 """Trying a system by itself: a few inputs, what it said of them, how long it took, what it costs."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
-from time import perf_counter
 from typing import Any
 
 from audit.corpora.base import Corpus
 from audit.errors import AuditError, NotInstalled
-from audit.runner.batch import checked, failed, is_asynchronous
+from audit.runner.batch import Batch, Identity, failed, ready
 from audit.runner.budget import Sending, meter_of
 from audit.runner.executors import InProcess, Lost, Processes, outcome
 from audit.runner.options import TIME_LIMIT
@@ -17,9 +14,8 @@ from audit.runner.preflight import FIRST, advice
 from audit.runner.studies import Sampled
 from audit.runner.system_runner import loaded
 from audit.systems import get_system, is_own
-from audit.systems.asking import asking_of
 from audit.systems.base import HasPairs, System
-from audit.systems.foreign import contained, hearing, message, shown
+from audit.systems.foreign import contained, hearing, shown
 from audit.tasks import Input, Output, Task, get_task, matches
 
 TEXTS = {
@@ -29,8 +25,7 @@ TEXTS = {
         "It was shown on Tuesday in the large hall.",
     ),
     "zh": ("这个故事很温暖，演员也很出色。", "情节无聊，结局也说不通。", "周二在大厅里放映。"),
-}
-"""What a system is asked where nobody says what, by language."""
+}  # What a system is asked where nobody says what, by language
 
 
 @dataclass(frozen=True)
@@ -97,8 +92,12 @@ def check_system(
     described = SystemCheck(system.name, system.version, dict(system.settings), chosen, system.needs())
     if described.needs:
         return described
-    inputs = inputs_for(system, get_task(chosen), texts, corpus)
-    answers = _answers(_Asked(spec, chosen, tuple(inputs), limit), apart and is_own(spec))
+    inputs = _inputs_for(system, get_task(chosen), texts, corpus)
+    job = _Asked(spec, chosen, tuple(inputs), limit)
+    with Processes(1) if apart and is_own(spec) else InProcess() as executor:
+        answers = outcome(job, executor.submit(job))
+    if isinstance(answers, Lost):
+        answers = [_checked_input(item, failed(answers.reason)) for item in inputs]
     meter = meter_of(system)
     sending = sum((meter.of([item]) for item in inputs), Sending()) if meter else None
     price = meter.price if meter else None
@@ -113,23 +112,25 @@ def check_system(
     )
 
 
-def inputs_for(system: System, task: Task, texts: Sequence[str], corpus: Corpus | None) -> list[Input]:
-    """The inputs to ask: these texts, else the first sources of the corpus by u, else three of ours. Raises AuditError
-    where the texts are no pairs, or there are none of ours."""
+def _inputs_for(system: System, task: Task, texts: Sequence[str], corpus: Corpus | None) -> list[Input]:
+    """The inputs to ask: these texts, else the first sources of the corpus by u, else three of ours."""
     if texts and corpus is not None:
         raise AuditError("texts and a corpus exclude each other; give one of them", parameter=("text", "corpus"))
     if corpus is not None:
         return [row.input for _, row in Sampled(corpus, 0, FIRST).sources]
-    language = next((code for code in system.languages if code in TEXTS), "en")
-    source, target = _languages(system, language) if task.name == "translation" else (language, None)
+    source, target = next((code for code in system.languages if code in TEXTS), "en"), None
+    if task.name == "translation":
+        pairs = [(pair.source, pair.target) for pair in system.pairs()] if isinstance(system, HasPairs) else []
+        others = (code for code in system.languages if code not in (source, "*"))
+        usual = source, next(others, "es" if source == "en" else "en")
+        source, target = next((pair for pair in pairs if pair[0] == source), pairs[0]) if pairs else usual
     if not texts and source not in TEXTS:
         raise AuditError(
             f"system {system.name} reads {source}, of which there are no texts here; give some with text",
             parameter="text",
         )
-    if not texts:
+    if not texts:  # a pair is a text with itself and with the next one
         ours = TEXTS[source]
-        # A pair is a text with itself and with the next one.
         texts = ours if task.texts == 1 else [text for at in range(FIRST) for text in (ours[at], ours[at - at % 2])]
     if len(texts) % task.texts:
         raise AuditError(f"{len(texts)} texts: an input of {task.name} has {task.texts}", parameter="text")
@@ -137,15 +138,6 @@ def inputs_for(system: System, task: Task, texts: Sequence[str], corpus: Corpus 
         Input.of(*texts[at : at + task.texts], language=source, target=target)
         for at in range(0, len(texts), task.texts)
     ]
-
-
-def _languages(system: System, preferred: str) -> tuple[str, str]:
-    """A pair of languages that a translator has: from the preferred one where there is such."""
-    pairs = [(pair.source, pair.target) for pair in system.pairs()] if isinstance(system, HasPairs) else []
-    if pairs:
-        return next((pair for pair in pairs if pair[0] == preferred), pairs[0])
-    others = (code for code in system.languages if code not in (preferred, "*"))
-    return preferred, next(others, "es" if preferred == "en" else "en")
 
 
 @dataclass(frozen=True)
@@ -158,30 +150,14 @@ class _Asked:
     limit: float | None = None
 
     def work(self) -> list[CheckedInput]:
-        return asyncio.run(self._answers())
-
-    async def _answers(self) -> list[CheckedInput]:
-        system = get_system(self.spec)
         with contained():
-            system.prepare()
-        asking, answers = asking_of(system), []
+            ready(self.spec, identity := Identity.of(get_system(self.spec)))
+        answers = []
         for item in self.inputs:
-            began = perf_counter()
             with hearing() as heard:
-                try:
-                    with contained():
-                        outputs = (
-                            await asking.ask(partial(system.run_async, [item]))
-                            if is_asynchronous(system)
-                            else (system.run([item]))
-                        )
-                        (output,) = checked(get_task(self.task), outputs, 1)
-                except Exception as problem:  # the system is foreign code
-                    output = failed(message(problem))
+                returned = Batch(self.spec, self.task, (item,), identity=identity).work()
             said = tuple(value if isinstance(value, str) else shown(value) for value in heard)
-            answers.append(_checked_input(item, output, said, perf_counter() - began))
-        if close := getattr(system, "close_async", None):
-            await close()
+            answers.append(_checked_input(item, returned.outputs()[0], said, returned.seconds))
         return answers
 
 
@@ -189,15 +165,6 @@ def _checked_input(item: Input, output: Output, said: tuple[str, ...] = (), seco
     return CheckedInput(
         item.texts, item.languages, said, output.label, output.score, output.text, output.error, seconds
     )
-
-
-def _answers(job: _Asked, apart: bool) -> list[CheckedInput]:
-    with Processes(1) if apart else InProcess() as executor:
-        result = outcome(job, executor.submit(job))
-    if isinstance(result, Lost):
-        return [_checked_input(item, failed(result.reason)) for item in job.inputs]
-    answers: list[CheckedInput] = result
-    return answers
 
 
 def refuse_absent(check: SystemCheck) -> None:

@@ -108,7 +108,6 @@ def _locked(engine: Engine, study_id: int) -> Iterator[None]:
 
 
 def _refuse(engine: Engine, study_id: int) -> NoReturn:
-    """Raise UnderWay, with who runs a study."""
     with engine.connect() as connection:
         run = connection.execute(select(table_of(tables.StudyRun)).filter_by(study_id=study_id)).first()
     who = f": process {run.pid} on {run.host}, since {in_utc(run.started_at):%Y-%m-%d %H:%M} UTC" if run else ""

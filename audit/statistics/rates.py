@@ -26,7 +26,7 @@ class Rate:
     """A rate with the ends of its interval, or, with no `value`, the least and the most that it can be, and the outer
     ends of the intervals of these two.
 
-    `error` has what each cluster adds to the error.
+    `error` has what each cluster adds to the error; `clusters` are their codes, None: 0, 1 and so on.
     """
 
     value: float | None
@@ -35,6 +35,7 @@ class Rate:
     least: float | None = None
     most: float | None = None
     error: np.ndarray = field(default_factory=lambda: np.zeros(0), compare=False, repr=False)
+    clusters: np.ndarray | None = field(default=None, compare=False, repr=False)
 
     def less(self) -> "Rate":
         """Return 1 minus the rate."""
@@ -240,11 +241,10 @@ def rates_of(
     inside, everything = of_cells(judged, sorted(cells)), of_cells(checked, sorted(cells))
     sizes = np.bincount(everything.cell, minlength=len(cells))
 
-    def unit(groups: Judged | Checked) -> np.ndarray:
-        return groups.source if finite else groups.cluster
-
+    clusters, of_all = np.unique(everything.source if finite else everything.cluster, return_inverse=True)
+    of_inside = np.searchsorted(clusters, inside.source if finite else inside.cluster)
     observed = weighted_rate(
-        everything.satisfied, np.ones(len(everything.cell)), everything.cell, sizes, unit(everything),
+        everything.satisfied, np.ones(len(everything.cell)), everything.cell, sizes, of_all,
         finite=finite, confidence=confidence,
     )  # fmt: skip
     if observed is None:
@@ -267,7 +267,7 @@ def rates_of(
         for at, of in enumerate(sizes.T):
             own = stratum == at
             rate = weighted_rate(
-                value[own], inside.q[own], inside.cell[own], of, unit(inside)[own], finite=finite,
+                value[own], inside.q[own], inside.cell[own], of, of_inside[own], finite=finite,
                 confidence=confidence, proxy=proxy and (proxy[0][own], proxy[1]),
             )  # fmt: skip
             if rate is None and of.any():
@@ -278,7 +278,8 @@ def rates_of(
 
     false = [false_rate(value) for value in values]
     genuine = [None if one is None else product(observed, one.less(), finite) for one in false]
-    return Rates(observed, between(false), between(genuine[::-1]))
+    rates = (observed, between(false), between(genuine[::-1]))
+    return Rates(*(rate and replace(rate, clusters=clusters) for rate in rates))
 
 
 def _strata(judged: Judged, checked: Checked, cells: int) -> tuple[np.ndarray, np.ndarray]:
@@ -337,18 +338,30 @@ def weighted_mean(rates: Sequence[Rate], weights: Sequence[float], confidence: f
     (0.629, 0.771)
     """
     value = sum(share * (rate.value or 0.0) for rate, share in zip(rates, weights, strict=True))
-    error = np.zeros(max(len(rate.error) for rate in rates))
-    for rate, share in zip(rates, weights, strict=True):
-        error[: len(rate.error)] += share * rate.error
+    clusters, errors = _aligned(rates)
     distances = []
     for end in ("low", "high"):
-        shared, alone = np.zeros(len(error)), 0.0
-        for rate, share in zip(rates, weights, strict=True):
+        shared, alone = np.zeros(errors.shape[1]), 0.0
+        for rate, share, error in zip(rates, weights, errors, strict=True):
             distance = share * abs((rate.value or 0.0) - getattr(rate, end))
-            norm = float(np.linalg.norm(rate.error))
+            norm = float(np.linalg.norm(error))
             if norm > 0:
-                shared[: len(rate.error)] += rate.error / norm * distance
+                shared += error / norm * distance
             else:  # nothing is seen of how it varies
                 alone += distance**2
         distances.append(math.sqrt(float((shared**2).sum()) + alone))
-    return Rate(value, max(value - distances[0], 0.0), min(value + distances[1], 1.0), error=error)
+    low, high = max(value - distances[0], 0.0), min(value + distances[1], 1.0)
+    return Rate(value, low, high, error=np.asarray(weights) @ errors, clusters=clusters)
+
+
+def _aligned(rates: Sequence[Rate]) -> tuple[np.ndarray | None, np.ndarray]:
+    """The clusters of rates, and what these add to the error of each (rates, clusters)."""
+    named = [rate.clusters[: len(rate.error)] for rate in rates if rate.clusters is not None]
+    clusters = np.unique(np.concatenate(named)) if named else None
+    errors = np.zeros((len(rates), max(len(rate.error) for rate in rates) if clusters is None else len(clusters)))
+    for row, rate in zip(errors, rates, strict=True):
+        of = np.arange(len(rate.error))
+        if clusters is not None and rate.clusters is not None:
+            of = np.searchsorted(clusters, rate.clusters[: len(rate.error)])
+        row[of] = rate.error
+    return clusters, errors

@@ -1,6 +1,17 @@
 """SQLModel tables, opening a database, bulk writes, and reading every check at once."""
 
-from audit.store.bulk import group_id, insert_new, pieces, reading, rows_among, snapshot, table_of, upsert, writing
+from audit.store.bulk import (
+    columns,
+    group_id,
+    insert_new,
+    pieces,
+    reading,
+    rows_among,
+    snapshot,
+    table_of,
+    upsert,
+    writing,
+)
 from audit.store.engine import open_store, write_much
 from audit.store.outcomes import UNCHECKED, Checked, checked, input_ids, integers, need_study, store_inputs
 
@@ -8,6 +19,7 @@ __all__ = [
     "UNCHECKED",
     "Checked",
     "checked",
+    "columns",
     "group_id",
     "input_ids",
     "insert_new",

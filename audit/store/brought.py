@@ -1,7 +1,6 @@
 """Which relations and tasks of a database came from plug-ins: noted when they are run, read when it is opened."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -12,20 +11,10 @@ from audit.registry import Registry
 from audit.store import tables
 from audit.store.bulk import table_of, upsert
 
-_PREFIX = "plug-in"
-"""Begins the names of these rows of the table `setting`, which has everything that is so for a whole database."""
-
-
-@dataclass(frozen=True)
-class Brought:
-    """Where a thing that a study used came from: a plug-in (the distribution with its version, or the module), the
-    module to load, and the thing's version, empty where it has none."""
-
-    plugin: str
-    module: str
-    version: str = ""
-
-
+_PREFIX = "plug-in"  # Begins the names of these rows of the table `setting`
+Brought = Mapping[str, str]
+"""Where a thing that a study used came from: `plugin` (the distribution with its version, or the module), the `module`
+to load, and the thing's `version`, empty where it has none."""
 _KINDS: dict[str, Registry[Any]] = {"task": registry.tasks, "relation": registry.relations}
 _expected: dict[tuple[str, str], Brought] = {}
 
@@ -33,16 +22,14 @@ _expected: dict[tuple[str, str], Brought] = {}
 def note_brought(connection: Connection, task: str, relations: Iterable[str]) -> None:
     """Note which of a task and its relations, by name, come from plug-ins."""
     rows = []
-    of_relations = [f"{task}/{name}" for name in relations]
-    for kind, names in zip(_KINDS.values(), ([task], of_relations), strict=True):
+    for kind, names in zip(_KINDS.values(), ([task], [f"{task}/{name}" for name in relations]), strict=True):
         for name in names:
             found = kind.find(name)
             if found is not None and found.origin:
                 version = str(getattr(kind.get(name), "version", ""))
                 value = {"plugin": found.origin, "module": found.module, "version": version}
                 rows.append({"name": f"{_PREFIX}:{kind.kind}:{name}", "value": value})
-    if rows:
-        upsert(connection, tables.Setting, rows)
+    upsert(connection, tables.Setting, rows)
 
 
 def expect_brought(connection: Connection) -> None:
@@ -54,8 +41,7 @@ def expect_brought(connection: Connection) -> None:
 
 def absent_plugins(connection: Connection) -> list[str]:
     """One sentence for each task and relation of this database whose plug-in is absent, or there in another version."""
-    found = (absent(kind, name) for kind, name, _ in _brought(connection))
-    return [sentence for sentence in found if sentence]
+    return [sentence for kind, name, _ in _brought(connection) if (sentence := absent(kind, name))]
 
 
 def absent(kind: str, name: str) -> str | None:
@@ -66,33 +52,22 @@ def absent(kind: str, name: str) -> str | None:
         return None
     if _KINDS[kind].find(name) is None:
         return _absent(kind, name, by)
-    now = str(getattr(_KINDS[kind].get(name), "version", "")) if kind == "relation" else by.version
-    if now == by.version:
+    version, now = by["version"], str(getattr(_KINDS[kind].get(name), "version", ""))
+    if kind != "relation" or now == version:
         return None
-    return message("plugin.other_version", brought=_from(kind, name, by), version=by.version, now=now, way=_way(by))
+    return message("plugin.other_version", **_words(kind, name, by), version=version, now=now)
 
 
 def _absent(kind: str, name: str, by: Brought) -> str:
-    code = "plugin.relation_absent" if kind == "relation" else "plugin.task_absent"
-    return message(code, brought=_from(kind, name, by), way=_way(by))
+    return message("plugin.relation_absent" if kind == "relation" else "plugin.task_absent", **_words(kind, name, by))
 
 
-def _from(kind: str, name: str, by: Brought) -> str:
-    return message("plugin.brought", kind=noun(kind), name=name, plugin=by.plugin)
-
-
-def _way(by: Brought) -> str:
-    return message("plugin.load", module=by.module)
+def _words(kind: str, name: str, by: Brought) -> dict[str, str]:
+    brought = message("plugin.brought", kind=noun(kind), name=name, plugin=by["plugin"])
+    return {"brought": brought, "way": message("plugin.load", module=by["module"])}
 
 
 def _brought(connection: Connection) -> list[tuple[str, str, Brought]]:
     setting = table_of(tables.Setting)
     query = select(setting.c.name, setting.c.value).where(setting.c.name.like(f"{_PREFIX}:%")).order_by(setting.c.name)
-    found = []
-    for row, value in connection.execute(query):
-        _, kind, name = row.split(":", 2)
-        found.append((kind, name, Brought(value["plugin"], value["module"], value["version"])))
-    return found
-
-
-__all__ = ["absent", "absent_plugins", "expect_brought", "note_brought"]
+    return [(*row.split(":", 2)[1:], value) for row, value in connection.execute(query)]

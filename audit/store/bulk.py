@@ -1,7 +1,7 @@
 """Writing many rows: as few steps per row as will do, and nothing happens twice.
 
-SQLite gets plain values through its driver's `executemany`, PostgreSQL `COPY` into a table of the session's own and one
-`INSERT ... SELECT` from there. Values are converted column by column, as SQLAlchemy does for the same types.
+SQLite gets plain values through its driver's `executemany`, converted column by column as SQLAlchemy does for the same
+types; PostgreSQL gets SQLAlchemy's own.
 """
 
 import threading
@@ -12,126 +12,89 @@ from itertools import chain, islice
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, Table, column, select
-from sqlalchemy import table as named_table
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, Table
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.schema import ScalarElementColumnDefault
 from sqlmodel import SQLModel
 
 from audit.errors import AuditError
 
 BATCH = 10_000
-COPIED = 1_000
-"""Rows from which PostgreSQL copies: fewer are written before its table for them is made."""
-AT_ONCE = 40
-"""Rows that one statement gives to SQLite: twice the rows per second of one row each; more are no sooner."""
-_PARAMETERS = 900
-"""SQLite's smallest limit on bound parameters is 999."""
+AT_ONCE = 40  # Rows that one statement gives to SQLite: twice the rows per second of one row each; more are no sooner
+_PARAMETERS = 900  # SQLite's smallest limit on bound parameters is 999
 _STATEMENTS = 1_000
-_COUNTED = {"preserve_rowcount": True}
-"""SQLAlchemy forgets how many rows were new where PostgreSQL returns their ids."""
-_IN = 500
-"""Values in one IN (...)."""
+_COUNTED = {"preserve_rowcount": True}  # SQLAlchemy forgets how many rows were new where PostgreSQL returns their ids
+_IN = 500  # Values in one IN (...)
 
 Rows = Sequence[Mapping[str, Any]] | Mapping[str, Sequence[Any]]
 """Rows as dictionaries with the same keys, or, written sooner, as columns: name -> a value for each row."""
 
 
 def table_of(model: type[SQLModel]) -> Table:
-    """The Core table of a model."""
     return SQLModel.metadata.tables[str(model.__tablename__)]
 
 
-def insert_new(connection: Connection, model: type[SQLModel], rows: Rows) -> int:
-    """Insert rows; those whose key is there already are left as they are. Returns how many were new.
+def columns(names: str, rows: Iterable[tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
+    """Rows as columns.
 
-    Columns that are left out get the table's default. Raises AuditError for columns of different lengths.
+    >>> columns("a b", [(1, 2), (3, 4)])
+    {'a': (1, 3), 'b': (2, 4)}
     """
+    return dict(zip(names.split(), zip(*rows, strict=True), strict=False))
+
+
+def insert_new(connection: Connection, model: type[SQLModel], rows: Rows) -> int:
+    """Insert rows; those whose key is there already are left as they are. Returns how many were new. Columns that are
+    left out get the table's default."""
     return _write(connection, table_of(model), rows, replace=False)
 
 
 def upsert(connection: Connection, model: type[SQLModel], rows: Rows) -> None:
-    """Insert rows; those whose primary key is there already get the new values, the last ones where they come twice.
-
-    Raises AuditError for columns of different lengths.
-    """
+    """Insert rows; those whose primary key is there already get the new values, the last ones where they come twice."""
     _write(connection, table_of(model), rows, replace=True)
 
 
 def _write(connection: Connection, table: Table, rows: Rows, replace: bool) -> int:
-    names, columns = _columns(table, rows)
-    count = len(columns[0]) if columns else 0
-    if not count:
+    if not isinstance(rows, Mapping):
+        rows = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+    count = len(next(iter(rows.values()), ()))
+    given: dict[str, Any] = {}
+    for field in table.columns if count else ():
+        if field.name in rows:
+            values: Any = rows[field.name]
+            given[field.name] = values.tolist() if hasattr(values, "tolist") else values  # drivers do not know NumPy's
+        elif isinstance(field.default, ScalarElementColumnDefault):
+            given[field.name] = [field.default.arg] * count
+    if not given:
         return 0
+    names = tuple(given)
     if connection.dialect.name == "sqlite":
-        values = zip(*_driver_values(connection, table, names, columns), strict=True)
-        return _write_to_sqlite(connection, table, names, values, count, replace)
-    if connection.dialect.driver == "psycopg" and count >= COPIED:
-        return _copy_through_table(connection, table, names, columns, replace)
-    return _insert_by_row(connection, table, names, columns, replace)
+        return _write_to_sqlite(connection, table, given, count, replace)
+    statement = _with_conflict_clause(postgresql.insert(table), table, names, replace)
+    by_row, new = (dict(zip(names, row, strict=True)) for row in zip(*given.values(), strict=True)), 0
+    while batch := list(islice(by_row, BATCH)):
+        new += connection.execute(statement, batch, execution_options=_COUNTED).rowcount
+    return new
 
 
-def _columns(table: Table, rows: Rows) -> tuple[tuple[str, ...], list[Sequence[Any]]]:
-    """The names of the columns that are given, in the order of the table, and their values."""
-    if isinstance(rows, Mapping):
-        values_of: dict[str, Sequence[Any]] = {name: _plain(values) for name, values in rows.items()}
-        if len({len(values) for values in values_of.values()}) > 1:
-            lengths = ", ".join(f"{name} {len(values)}" for name, values in values_of.items())
-            raise AuditError(f"rows of {table.name}: every column needs as many values; these have: {lengths}")
-    else:
-        values_of = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
-    count = len(next(iter(values_of.values()), ()))
-    for field in table.columns:
-        if field.name not in values_of and isinstance(field.default, ScalarElementColumnDefault):
-            values_of[field.name] = [field.default.arg] * count
-    names = tuple(sorted(values_of, key=list(table.columns.keys()).index))
-    return names, [values_of[name] for name in names]
-
-
-def _plain(values: Any) -> Sequence[Any]:
-    """Numbers of Python: drivers do not know those of numpy."""
-    plain: Sequence[Any] = values.tolist() if hasattr(values, "tolist") else values
-    return plain
-
-
-def _driver_values(
-    connection: Connection, table: Table, names: Sequence[str], columns: Sequence[Sequence[Any]]
-) -> Iterator[Iterable[Any]]:
-    """The columns as the driver takes them: JSON as text, times as SQLite keeps them."""
-    for name, values in zip(names, columns, strict=True):
-        kind = table.c[name].type.dialect_impl(connection.dialect)
-        process = kind.bind_processor(connection.dialect)
-        yield values if process is None else map(process, values)
-
-
-def _write_to_sqlite(
-    connection: Connection,
-    table: Table,
-    names: tuple[str, ...],
-    rows: Iterator[tuple[Any, ...]],
-    count: int,
-    replace: bool,
-) -> int:
-    """SQLite: several rows a statement, and the last few one by one."""
+def _write_to_sqlite(connection: Connection, table: Table, given: Mapping[str, Any], count: int, replace: bool) -> int:
+    """Several rows a statement, and the last few one by one; JSON is text, times are as SQLite keeps them."""
+    converted = []
+    for name, values in given.items():
+        process = table.c[name].type.dialect_impl(connection.dialect).bind_processor(connection.dialect)
+        converted.append(values if process is None else map(process, values))
+    names, rows, new = tuple(given), zip(*converted, strict=True), 0
     at_once = min(AT_ONCE, _PARAMETERS // len(names))
-    in_batches = count - count % at_once
-    values = chain.from_iterable(islice(rows, in_batches))
-    batches = zip(*[values] * (at_once * len(names)), strict=True)
-    new_in_batches = _execute_in_batches(connection, _sqlite_statement(table, names, replace, at_once), batches)
-    return new_in_batches + _execute_in_batches(connection, _sqlite_statement(table, names, replace, 1), rows)
-
-
-def _execute_in_batches(connection: Connection, statement: str, values: Iterator[tuple[Any, ...]]) -> int:
-    new = 0
-    while batch := list(islice(values, _STATEMENTS)):
-        new += connection.exec_driver_sql(statement, batch).rowcount
+    values = chain.from_iterable(islice(rows, count - count % at_once))
+    for several, parameters in ((at_once, zip(*[values] * (at_once * len(names)), strict=True)), (1, rows)):
+        statement = _sqlite_statement(table, names, replace, several)
+        while batch := list(islice(parameters, _STATEMENTS)):
+            new += connection.exec_driver_sql(statement, batch).rowcount
     return new
 
 
 @lru_cache(maxsize=256)
 def _sqlite_statement(table: Table, names: tuple[str, ...], replace: bool, rows: int) -> str:
-    """The statement with a `?` for each value of as many rows, in the order of the columns."""
     statement = _with_conflict_clause(sqlite.insert(table), table, names, replace)
     placeholders = f"({', '.join('?' * len(names))})"
     sql = str(statement.compile(dialect=sqlite.dialect(), column_keys=list(names)))
@@ -139,74 +102,10 @@ def _sqlite_statement(table: Table, names: tuple[str, ...], replace: bool, rows:
 
 
 def _with_conflict_clause(statement: Any, table: Table, names: Sequence[str], replace: bool) -> Any:
-    """An INSERT that says what happens to rows that are there."""
     changed = {name: statement.excluded[name] for name in names if not table.c[name].primary_key}
     if not (replace and changed):
         return statement.on_conflict_do_nothing()
     return statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=changed)
-
-
-def _insert_by_row(
-    connection: Connection, table: Table, names: Sequence[str], columns: Sequence[Sequence[Any]], replace: bool
-) -> int:
-    """PostgreSQL, row by row."""
-    statement = _with_conflict_clause(postgresql.insert(table), table, names, replace)
-    rows = (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
-    new = 0
-    while batch := list(islice(rows, BATCH)):
-        new += connection.execute(statement, batch, execution_options=_COUNTED).rowcount
-    return new
-
-
-def _copy_through_table(
-    connection: Connection, table: Table, names: Sequence[str], columns: Sequence[Sequence[Any]], replace: bool
-) -> int:
-    """PostgreSQL: all rows into a table of this session, and from there in one statement."""
-    if replace:
-        columns = _last_of_each(table, names, columns)
-    staging = named_table(f"bulk_{table.name}", *(column(name) for name in names))
-    quote = connection.dialect.identifier_preparer.quote
-    listed, into = ", ".join(map(quote, names)), quote(staging.name)
-    table_name = connection.dialect.identifier_preparer.format_table(table)
-    # Without the constraints of the table itself: a column that is left out may be one that is not null.
-    make = f"CREATE TEMPORARY TABLE {into} AS SELECT {listed} FROM {table_name} WITH NO DATA"  # noqa: S608 (names of ours)
-    connection.exec_driver_sql(make)
-    values = zip(*_driver_values(connection, table, names, columns), strict=True)
-    _copy_rows(connection, f"COPY {into} ({listed}) FROM STDIN", values)
-    statement = postgresql.insert(table).from_select(list(names), select(*staging.c))
-    new = connection.execute(
-        _with_conflict_clause(statement, table, names, replace), execution_options=_COUNTED
-    ).rowcount
-    connection.exec_driver_sql(f"DROP TABLE {into}")
-    return new
-
-
-def _copy_rows(connection: Connection, statement: str, values: Iterable[tuple[Any, ...]]) -> None:
-    """What SQLAlchemy has no words for; its errors are SQLAlchemy's all the same."""
-    driver: Any = connection.connection.driver_connection
-    errors = connection.dialect.loaded_dbapi.Error
-    try:
-        with driver.cursor() as cursor, cursor.copy(statement) as copy:
-            for row in values:
-                copy.write_row(row)
-    except errors as problem:
-        disconnected = connection.dialect.is_disconnect(problem, driver, None)
-        if disconnected:
-            connection.invalidate(problem)
-        raise DBAPIError.instance(
-            statement, None, problem, errors, hide_parameters=True, connection_invalidated=disconnected,
-            dialect=connection.dialect,
-        ) from problem  # fmt: skip
-
-
-def _last_of_each(table: Table, names: Sequence[str], columns: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
-    """Without rows whose primary key comes again: one statement cannot write a row twice."""
-    keys = zip(*(columns[names.index(column.name)] for column in table.primary_key), strict=True)
-    last = {key: place for place, key in enumerate(keys)}
-    if len(last) == len(columns[0]):
-        return columns
-    places = sorted(last.values())
-    return [[values[place] for place in places] for values in columns]
 
 
 def pieces(values: Iterable[Any], size: int = _IN) -> Iterable[list[Any]]:

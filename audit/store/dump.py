@@ -25,7 +25,7 @@ from audit.keys import canonical
 from audit.new_files import new_file
 from audit.store import tables
 from audit.store.bulk import table_of
-from audit.store.copying import read_rows, write_rows
+from audit.store.copying import read_rows, tables_in_order, write_rows
 
 # What in the tables says who somebody is, and what must never leave the database.
 #
@@ -37,16 +37,14 @@ SECRET_TABLES = ("invitation", "secret", "job", "study_run")
 name with `_` behind it counts too."""
 SECRET_COLUMNS = {"annotator": ("password", "session_number", "token_number", "seen_at", "completion_code")}
 """Columns that stay where they are; they have their defaults where an export is imported."""
-NAMES = {"annotator": ("name",)}
-"""Columns with names of people."""
+NAMES = {"annotator": ("name",)}  # Columns with names of people
 FREE_TEXT = {
     "judgement": ("comment", "client"),
     "adjudication": ("reason",),
     "aside": ("comment",),
     "cause": ("comment",),
     "known": ("explanation",),
-}
-"""Columns in which people write what they like, other people's names included, or by which one may know them."""
+}  # Columns in which people write what they like, other people's names included, or by which one may know them
 IMPERSONAL = {
     "annotator": ("role", "languages"),
     "judgement": ("answer",),
@@ -56,27 +54,21 @@ IMPERSONAL = {
     "known": ("purpose",),
     "log": ("action",),
     "plan": ("name",),
-}
-"""Texts of tables about people that name nobody: words of a list, codes of languages."""
-LEFT_OUT = "(left out)"
-"""Stands in place of a free text that may not be null."""
+}  # Texts of tables about people that name nobody: words of a list, codes of languages
+LEFT_OUT = "(left out)"  # Stands in place of a free text that may not be null
 _NOT_PEOPLE = ("gold", "model")
 
 
 def is_secret(table: Table) -> bool:
-    """Whether a whole table stays where it is."""
     return any(table.name == name or table.name.startswith(f"{name}_") for name in SECRET_TABLES)
 
 
 def exported_tables() -> list[Table]:
-    """The tables of an export, each after those that it refers to; the version of the tables is in the
-    manifest."""
-    version = tables.SchemaVersion.__tablename__
-    return [table for table in SQLModel.metadata.sorted_tables if not is_secret(table) and table.name != version]
+    """The tables of an export, each after those that it refers to."""
+    return [table for table in tables_in_order() if not is_secret(table)]
 
 
 def exported_columns(table: Table) -> list[str]:
-    """The columns of a table that an export has, in their order."""
     return [column.name for column in table.columns if column.name not in SECRET_COLUMNS.get(table.name, ())]
 
 
@@ -99,9 +91,7 @@ def pseudonym(name: str, salt: bytes) -> str:
 
 def pseudonymise(connection: Connection, salt: bytes, keep_free_text: bool = False) -> None:
     """Put pseudonyms for the names of people, and nothing for what they wrote freely. For a copy, never a database.
-
-    `gold` and models are nobody and keep their names.
-    """
+    `gold` and models are nobody and keep their names."""
     table = table_of(tables.Annotator)
     people = connection.execute(select(table.c.id, table.c.name).where(table.c.role.not_in(_NOT_PEOPLE))).all()
     for id, name in people:
@@ -118,10 +108,8 @@ def pseudonymise(connection: Connection, salt: bytes, keep_free_text: bool = Fal
 
 
 def salt_of(file: Path | None) -> bytes:
-    """The salt in a file, made where there is none; without a file a new one that nobody keeps.
-
-    Raises BadFile for a file that cannot be read or written, or is too short to be a salt.
-    """
+    """The salt in a file, made where there is none; without a file a new one that nobody keeps. Raises BadFile for a
+    file that cannot be read or written, or is too short to be a salt."""
     if file is None:
         return secrets.token_bytes(32)
     if not os.path.exists(file):
@@ -140,32 +128,30 @@ _NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def write_tables(connection: Connection, folder: Path) -> dict[str, Any]:
-    """Write every table that an export carries; returns the manifest's part about them, by the table's name.
-
-    One row is in memory at a time. Passwords and sessions are never written.
-    """
+    """Write every table that an export carries; returns the manifest's part about them, by the table's name. One row is
+    in memory at a time. Passwords and sessions are never written."""
     (folder / FOLDER).mkdir()
     entries: dict[str, Any] = {}
     for table in exported_tables():
-        columns = exported_columns(table)
-        writers = [(name, _writer(table.c[name])) for name in columns]
+        columns = [table.c[name] for name in exported_columns(table)]
+        writers = {column.name: _WRITERS.get(kind_of(column)) for column in columns}
         rows = 0
         with (folder / file_name(table)).open("w", encoding="utf-8", newline="\n") as file:
-            for row in read_rows(connection, table, columns):
-                line = {name: None if row[name] is None else write(row[name]) for name, write in writers}
+            for row in read_rows(connection, table, writers):
+                line = {
+                    name: write(row[name]) if write and row[name] is not None else row[name]
+                    for name, write in writers.items()
+                }
                 file.write(json.dumps(line, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n")
                 rows += 1
-        column_entries = [_column_entry(table.c[name]) for name in columns]
-        entries[table.name] = {"file": file_name(table), "rows": rows, "columns": column_entries}
+        entries[table.name] = {"file": file_name(table), "rows": rows, "columns": list(map(_column_entry, columns))}
     return entries
 
 
 def load_tables(connection: Connection, folder: Path, entries: Mapping[str, Any]) -> int:
-    """Insert the rows of an export into a database that has none; returns how many.
-
-    `entries` is what `write_tables` returned. Raises BadRow for a row that is not one (file, line), BadFile for tables
-    or a number of rows that do not fit.
-    """
+    """Insert the rows of an export into a database that has none; returns how many. `entries` is what `write_tables`
+    returned. Raises BadRow for a row that is not one (file, line), BadFile for tables or a number of rows that do not
+    fit."""
     if differing := set(entries) ^ {table.name for table in exported_tables()}:
         raise BadFile(f"{folder}: the manifest has other tables than this audit: {', '.join(sorted(differing))}")
     total = 0
@@ -180,7 +166,6 @@ def load_tables(connection: Connection, folder: Path, entries: Mapping[str, Any]
 
 
 def file_name(table: Table) -> str:
-    """Where a table is, in the folder of an export."""
     return f"{FOLDER}/{table.name}.jsonl"
 
 
@@ -204,16 +189,6 @@ def kind_of(column: Column[Any]) -> str:
     return {int: "integer", float: "number", bool: "boolean", datetime: "time"}.get(column.type.python_type, "text")
 
 
-def _writer(column: Column[Any]) -> Callable[[Any], Any]:
-    """From a value that is not null to what the line has of it."""
-    return {
-        "bytes": lambda value: bytes(value).hex(),
-        "time": spelled,
-        "json": _sorted,
-        "number": lambda value: value if math.isfinite(value) else json.dumps(value),
-    }.get(kind_of(column), lambda value: value)
-
-
 def spelled(moment: datetime) -> str:
     """A time in UTC as it is written everywhere in an export.
 
@@ -230,9 +205,16 @@ def _sorted(value: Any) -> Any:
     return [_sorted(item) for item in value] if isinstance(value, list) else value
 
 
+_WRITERS: dict[str, Callable[[Any], Any]] = {
+    "bytes": lambda value: bytes(value).hex(),
+    "time": spelled,
+    "json": _sorted,
+    "number": lambda value: value if math.isfinite(value) else json.dumps(value),
+}
+
+
 def _read_rows(path: Path, table: Table, names: list[str]) -> Iterator[dict[str, Any]]:
-    readers = [(name, table.c[name].nullable, _READERS[kind_of(table.c[name])]) for name in names]
-    wanted = set(names)
+    columns = {name: table.c[name] for name in names}
     refuse_no_file(path)
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
@@ -241,21 +223,19 @@ def _read_rows(path: Path, table: Table, names: list[str]) -> Iterator[dict[str,
                 entry, end = raw_json(text)
             except (ValueError, RecursionError) as problem:
                 raise BadRow(path, number, f"not a row in JSON ({problem})") from None
-            if not isinstance(entry, dict) or entry.keys() != wanted or end < len(text):
+            if not isinstance(entry, dict) or entry.keys() != columns.keys() or end < len(text):
                 raise BadRow(path, number, f"a row of {table.name} is an object with exactly {', '.join(names)}")
-            row = {}
-            for name, nullable, read in readers:
-                value = entry[name]
-                if value is None and not nullable:
-                    raise BadRow(path, number, f"column {name} is null, which it may not be")
+            for name, column in columns.items():
+                value, kind = entry[name], kind_of(column)
+                if value is None and column.nullable:
+                    continue
                 try:
-                    row[name] = None if value is None else read(value)
+                    entry[name] = _READERS[kind](value)
                 except (TypeError, ValueError):
-                    spelling = json.dumps(value)[:40]
                     raise BadRow(
-                        path, number, f"column {name} is {spelling}, not of type {kind_of(table.c[name])}"
+                        path, number, f"column {name} is {json.dumps(value)[:40]}, not of type {kind}"
                     ) from None
-            yield row
+            yield entry
 
 
 def _number(value: Any) -> float:

@@ -5,9 +5,9 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from sqlalchemy import Engine, create_engine, event, inspect, select
 from sqlalchemy.engine import URL, make_url
@@ -16,7 +16,6 @@ from sqlalchemy.exc import (
     DatabaseError,
     DataError,
     IntegrityError,
-    InvalidatePoolError,
     NotSupportedError,
     OperationalError,
     ProgrammingError,
@@ -31,20 +30,23 @@ from audit.store import tables
 from audit.store.brought import expect_brought
 from audit.store.bulk import writing
 
-# What a database says when it cannot do what it was asked for, in one sentence of ours: full, locked, damaged.
-
 _OTHERWISE = (DataError, IntegrityError, NotSupportedError, ProgrammingError)
 """What a database says of a statement or its values: those who write are asked, not those who keep the database."""
 _DAMAGE = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR_SHORT_READ")
 _DAMAGE_SAID = ("no such ", "could not decode", "malformed")
 """Parts of what SQLite and its driver say of tables that are gone and texts that are none, which have no code."""
+POOL = 20  # Connections that a process keeps open, and as many more while it needs them; a PostgreSQL server takes 100
+PATIENCE = 30.0  # Seconds to wait for another process that writes the same file of SQLite
+_MAKING = 0x61756469  # The advisory lock of PostgreSQL under which tables are made: any number that others hardly use
+_MUCH = ("cache_size=-131072", "wal_autocheckpoint=8000")
+"""Kibibytes of a connection's pages (at most: it takes what it touches), and pages before they go to the file."""
+_dumps = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+"""One encoder for all values: `json.dumps` makes one for each, which takes longer than encoding a text."""
 
 
 class DatabaseProblem(AuditError, OperationalError):
-    """A database cannot be read or written now: full, locked, read-only, gone, damaged. What was committed is kept.
-
-    It is an error of SQLAlchemy's, too, for those who wait and try again (`audit.store.patient`).
-    """
+    """A database cannot be read or written now: full, locked, read-only, gone, damaged. What was committed is kept. It
+    is an error of SQLAlchemy's, too, for those who wait and try again (`audit.store.patient`)."""
 
     def __init__(self, sentence: str, statement: str | None, orig: BaseException, gone: bool = False):
         OperationalError.__init__(self, statement, None, orig, hide_parameters=True, connection_invalidated=gone)
@@ -58,39 +60,18 @@ class DatabaseProblem(AuditError, OperationalError):
         return self._sentence
 
 
-def damaged(name: object, reason: object) -> str:
-    """The sentence of a damaged database.
-
-    >>> damaged("a.db", "file is not a database")
-    'the database a.db is damaged (file is not a database); look with `audit doctor` and put a backup in its place'
-    """
-    return message("database.damaged", name=name, reason=one_line(reason))
-
-
-def unreadable(name: object, problem: BaseException) -> str:
-    """The sentence of a file that cannot even be opened, which may never have been a database."""
-    reason = one_line(problem)
-    if "malformed" in reason:
-        return damaged(name, reason)
-    return (
-        f"{name} is not a database of audit: {reason}; if it was one, look with `audit doctor` and put a "
-        "backup in its place"
-    )
-
-
 def is_damage(problem: BaseException) -> bool:
     """Whether a driver's error says that a file is damaged.
 
     >>> is_damage(sqlite3.DatabaseError("no such table: study")), is_damage(sqlite3.OperationalError("disk I/O error"))
     (True, False)
     """
-    if not isinstance(problem, sqlite3.Error):
-        return False
     code = getattr(problem, "sqlite_errorname", None) or ""
-    return code.startswith(_DAMAGE) or any(words in str(problem).lower() for words in _DAMAGE_SAID)
+    said = any(words in str(problem).lower() for words in _DAMAGE_SAID)
+    return isinstance(problem, sqlite3.Error) and (code.startswith(_DAMAGE) or said)
 
 
-def explain(engine: Engine, name: str) -> None:
+def _explain(engine: Engine, name: str) -> None:
     """Let whatever goes wrong with this database be raised as DatabaseProblem."""
 
     @event.listens_for(engine, "handle_error")
@@ -98,31 +79,13 @@ def explain(engine: Engine, name: str) -> None:
         problem, orig = context.sqlalchemy_exception, context.original_exception
         if not isinstance(problem, DatabaseError) or isinstance(problem, _OTHERWISE):
             return None
-        refusal = message("database.refused", reason=one_line(orig))
-        sentence = damaged(name, orig) if is_damage(orig) else refusal
+        code = "database.damaged" if is_damage(orig) else "database.refused"
+        sentence = message(code, name=name, reason=one_line(orig))
         return DatabaseProblem(sentence, context.statement, orig, bool(context.is_disconnect))
 
 
 def one_line(problem: object) -> str:
-    """What an error says, on one line."""
     return " ".join(str(problem).split())
-
-
-BACKENDS = ("sqlite", "postgresql")
-"""Kinds of database whose SQL the bulk writes speak."""
-POOL = 20
-"""Connections that a process keeps open, and as many more while it needs them; a PostgreSQL server takes 100."""
-FRESH = 1.0
-"""Seconds since its last use in which a connection to a server is taken for good."""
-PATIENCE = 30.0
-"""Seconds to wait for another process that writes the same file of SQLite."""
-_MAKING = 0x61756469
-"""The advisory lock of PostgreSQL under which tables are made: any number that others hardly use."""
-_USED = "used"
-_MUCH = ("cache_size=-131072", "wal_autocheckpoint=8000")
-"""Kibibytes of a connection's pages (at most: it takes what it touches), and pages before they go to the file."""
-_dumps = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
-"""One encoder for all values: `json.dumps` makes one for each, which takes longer than encoding a text."""
 
 
 def open_store(where: str, create: bool = False) -> Engine:
@@ -132,87 +95,55 @@ def open_store(where: str, create: bool = False) -> Engine:
     another version, or is something else; AuditError for a URL that is none or of another kind; NotInstalled when its
     driver is absent.
     """
-    engine, name = _connect(where, create)
-    with _explained(engine, name):
-        _check_schema(engine, create, name)
-        with engine.connect() as connection:
-            expect_brought(connection)
-    return engine
-
-
-def _connect(where: str, create: bool = False) -> tuple[Engine, str]:
-    """The engine, and what messages call its database; nothing was asked of it yet."""
     url, file = _url(where), file_of(where)
     name = str(file) if file else url.render_as_string()
     if file:
         _check_path(file, create)
         if create and "uri" not in url.query:
-            _make_private(file)
+            # Made for its owner alone: SQLite gives its logs the same permissions. If it cannot be, SQLite says why.
+            with suppress(OSError):
+                os.close(os.open(os.path.realpath(file), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    # Connections are kept: the app has a thread for each click. A server may have been started again meanwhile.
+    in_memory = file is None and url.get_backend_name() == "sqlite"  # one connection is the database
+    pool: dict[str, Any] = {"pool_size": POOL, "max_overflow": POOL, "pool_use_lifo": True}
+    pool["pool_pre_ping"] = url.get_backend_name() != "sqlite"
     try:
         # Errors name the statement, never its values: hashes of passwords and texts stay out of logs.
-        engine = create_engine(url, json_serializer=_dumps, hide_parameters=True, **_pool(url, file))
+        engine = create_engine(url, json_serializer=_dumps, hide_parameters=True, **({} if in_memory else pool))
     except ModuleNotFoundError as missing:
         raise NotInstalled(
             f"the database driver {missing.name} is not installed; install it with `pip install 'audit[postgres]'`"
         ) from None
     except SQLAlchemyError as problem:
         raise AuditError(f"the database {name!r} cannot be used: {one_line(problem)}") from None
-    explain(engine, name)
+    _explain(engine, name)
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _pragmas)
-    else:
-        _try_idle_connections(engine)
-    return engine, name
+    with _opening(engine, name):
+        _check_schema(engine, create, name)
+        with engine.connect() as connection:
+            expect_brought(connection)
+    return engine
 
 
 @contextmanager
-def _explained(engine: Engine, name: str) -> Iterator[None]:
-    """Problems of opening in one sentence; the engine is closed then."""
+def _opening(engine: Engine, name: str) -> Iterator[None]:
     try:
         yield
-    except OperationalError as problem:
-        engine.dispose()
-        if problem.orig is not None and is_damage(problem.orig):
-            raise BadFile(unreadable(name, problem.orig)) from None
-        raise BadFile(f"cannot open the database {name}: {one_line(problem.orig)}") from None
     except SQLAlchemyError as problem:
         engine.dispose()
-        reason = one_line(getattr(problem, "orig", problem))
-        raise BadFile(f"{name} is not a database of audit: {reason}") from None
+        orig: Any = getattr(problem, "orig", None) or problem
+        if isinstance(problem, OperationalError) and not is_damage(orig):
+            raise BadFile(f"cannot open the database {name}: {one_line(orig)}") from None
+        if "malformed" in str(orig):
+            raise BadFile(message("database.damaged", name=name, reason=one_line(orig))) from None
+        raise BadFile(
+            f"{name} is not a database of audit: {one_line(orig)}; if it was one, look with `audit doctor` and put a "
+            "backup in its place"
+        ) from None
     except BadFile:
         engine.dispose()
         raise
-
-
-def _pool(url: URL, file: Path | None) -> dict[str, Any]:
-    """Connections that are kept: the app has a thread for each click, and opening a connection takes longer than one.
-
-    The one that was used last is used next, so that few are at work and those are warm.
-    """
-    if file is None and url.get_backend_name() == "sqlite":
-        return {}  # in memory: one connection is the database
-    return {"pool_size": POOL, "max_overflow": POOL, "pool_use_lifo": True}
-
-
-def _try_idle_connections(engine: Engine) -> None:
-    """Try a connection before it is used, where nobody used it for `FRESH`: the server may have been started again.
-
-    SQLAlchemy's `pool_pre_ping` tries it each time: a click takes eight from the pool, and each try is a journey.
-    """
-
-    @event.listens_for(engine, "checkin")
-    def used(_connection: Any, record: Any) -> None:
-        record.info[_USED] = time.monotonic()
-
-    @event.listens_for(engine, "checkout")
-    def tried(connection: Any, record: Any, _proxy: Any) -> None:
-        if time.monotonic() - record.info.get(_USED, 0.0) < FRESH:
-            return
-        try:
-            engine.dialect.do_ping(connection)
-        except engine.dialect.loaded_dbapi.Error as problem:
-            # Those that are older than this are taken for gone, too; the pool opens another and goes on.
-            raise InvalidatePoolError from problem
 
 
 def file_of(where: str) -> Path | None:
@@ -223,7 +154,6 @@ def file_of(where: str) -> Path | None:
 
 
 def _url(where: str) -> URL:
-    """The URL of a path or URL. A path is taken as it is: `a?b.db` is a file name, not a query."""
     if not where.strip():
         raise AuditError(
             "the name of the database is empty; name a path or an SQLAlchemy URL such as sqlite:///audit.db"
@@ -237,7 +167,7 @@ def _url(where: str) -> URL:
         raise AuditError(
             f"the database {without_password!r} is neither a path nor an SQLAlchemy URL such as sqlite:///audit.db"
         ) from None
-    if url.get_backend_name() not in BACKENDS:
+    if url.get_backend_name() not in ("sqlite", "postgresql"):
         raise AuditError(
             f"{url.render_as_string()!r}: unknown kind of database; use a path, sqlite:/// or postgresql+psycopg://"
         )
@@ -245,7 +175,7 @@ def _url(where: str) -> URL:
 
 
 def _check_path(path: Path, create: bool) -> None:
-    """Raises BadFile for a file that is not there, or can never be a database."""
+    """Raise BadFile for a file that is not there, or can never be a database."""
     try:
         exists = path.exists()
     except OSError as problem:
@@ -254,16 +184,8 @@ def _check_path(path: Path, create: bool) -> None:
         raise BadFile(f"{path} is a folder; name the file of a database, for example {path / 'audit.db'}")
     if exists:
         refuse_no_file(path)
-    if not exists and not create:
+    elif not create:
         raise BadFile(f"there is no database {path}; make one with `audit run` or name another")
-
-
-def _make_private(path: Path) -> None:
-    """Where there is no file yet, make it, empty, for its owner alone: SQLite gives its logs the same permissions."""
-    try:
-        os.close(os.open(os.path.realpath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    except OSError:
-        return  # there already, or SQLite says why it cannot be
 
 
 def _pragmas(connection: Any, _record: Any) -> None:
@@ -279,13 +201,9 @@ def readable(where: str) -> Engine | None:
 
 def write_much(engine: Engine) -> None:
     """Give connections to a file of SQLite more memory than the app's many need, as one that writes millions of rows.
-
-    Keys of contents are random: without it each new input would read and write pages that were there a moment ago.
-    """
-    if engine.dialect.name != "sqlite" or engine.url.database in (None, "", ":memory:"):
-        return
-
-    if not event.contains(engine, "connect", _more_memory):
+    Keys of contents are random: without it each new input would read and write pages that were there a moment ago."""
+    in_memory = engine.url.database in (None, "", ":memory:")
+    if engine.dialect.name == "sqlite" and not in_memory and not event.contains(engine, "connect", _more_memory):
         event.listen(engine, "connect", _more_memory)
         engine.dispose()  # those that are open would not have it
 
@@ -300,8 +218,10 @@ def _check_schema(engine: Engine, create: bool, name: str) -> None:
     has_tables = "schema_version" in table_names
     if has_tables:
         _check_version(engine, name)
-    elif table_names or not create:
-        _refuse(table_names, name)
+    elif table_names:
+        raise BadFile(f"{name} is a database of something else: it has tables, but none of audit's")
+    elif not create:
+        raise BadFile(f"{name} is an empty database; fill it with `audit run` or `audit import-run`")
     if engine.dialect.name == "sqlite":
         _write_ahead(engine)
     if has_tables:
@@ -317,11 +237,8 @@ def _check_schema(engine: Engine, create: bool, name: str) -> None:
 
 
 def _write_ahead(engine: Engine) -> None:
-    """Let readers and a writer of a file work at once; the file keeps it. New and restored ones do not have it yet.
-
-    SQLite waits for other processes by itself, but not here: while one writes, it says at once that the file is locked.
-    Whoever comes second finds it done.
-    """
+    """Let readers and a writer of a file work at once; the file keeps it. SQLite waits for other processes by itself,
+    but not here: while one writes, it says at once that the file is locked."""
     until = time.monotonic() + PATIENCE
     with engine.connect() as connection:
         while True:
@@ -336,7 +253,6 @@ def _write_ahead(engine: Engine) -> None:
 
 
 def _check_version(engine: Engine, name: str) -> None:
-    """Raise BadFile unless the tables are of the version that this audit reads."""
     with engine.connect() as connection:
         version = connection.execute(select(SQLModel.metadata.tables["schema_version"].c.version)).scalar()
     if version is None or version < tables.SCHEMA_VERSION:
@@ -346,9 +262,3 @@ def _check_version(engine: Engine, name: str) -> None:
             f"{name} has tables of version {version}, this audit reads version {tables.SCHEMA_VERSION}; install "
             "the audit that made them, or a later one"
         )
-
-
-def _refuse(table_names: set[str], name: str) -> NoReturn:
-    if table_names:
-        raise BadFile(f"{name} is a database of something else: it has tables, but none of audit's")
-    raise BadFile(f"{name} is an empty database; fill it with `audit run` or `audit import-run`")

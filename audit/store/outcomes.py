@@ -1,16 +1,17 @@
 """Every check of a study at once: one row a source under a relation, one column a system, as arrays.
 
-A database holds millions of verdicts, and a report looks at all of them. One row a verdict, as a Python object, would
-take seconds and gigabytes; here the database packs a group's verdicts into one number, and NumPy takes it apart.
+A database holds millions of verdicts, and a report looks at all of them: as Python objects they would take seconds and
+gigabytes.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
-from sqlalchemy import BigInteger, Connection, Select, case, cast, func, select
+from sqlalchemy import Connection, Engine, Select, func, select
+from sqlmodel import SQLModel
 
 from audit.errors import AuditError
 from audit.messages import message
@@ -19,10 +20,6 @@ from audit.store.bulk import LIMIT, group_ids, insert_new, pieces, table_of
 from audit.tasks import Input
 
 UNCHECKED = -1
-_BITS = 3
-"""Bits of an outcome in a packed number: 0 is no verdict, otherwise it is the `Outcome` plus one."""
-_WINDOW = 63 // _BITS
-"""Neighbouring ids of systems whose outcomes fit into one whole number of 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,6 @@ class Checked:
     outcome: np.ndarray
 
     def of(self, study: int) -> "Checked":
-        """The checks of one of the studies; the systems stay."""
         return self._rows(self.study == study)
 
     def _rows(self, rows: np.ndarray) -> "Checked":
@@ -60,11 +56,9 @@ class Checked:
 
 
 def integers(connection: Connection, query: Select[Any]) -> np.ndarray:
-    """What a query of whole numbers returns (no nulls), as an array (rows, columns) of int64.
-
-    The driver's own cursor is read, and its rows are strung together: SQLAlchemy's row objects would take four times as
-    long, and a row at a time twice.
-    """
+    """What a query of whole numbers returns (no nulls), as an array (rows, columns) of int64. The driver's own cursor
+    is read, and its rows are strung together: SQLAlchemy's row objects would take four times as long, and a row at a
+    time twice."""
     cursor: Any = connection.execute(query).cursor
     columns = len(query.selected_columns)
     if cursor is None:  # what returns no rows has no cursor; a SELECT always has one
@@ -81,73 +75,27 @@ def checked(connection: Connection, studies: Sequence[int]) -> Checked:
     ]
     places = np.concatenate([np.empty((0, 2), np.int64), *study_of])
     places = places[np.argsort(places[:, 0])]
-    systems = integers(connection, select(table_of(tables.System).c.id).order_by("id"))[:, 0]
     if not len(places):
         no_ids = np.empty(0, np.int64)
         return Checked((), no_ids, no_ids, no_ids, np.empty(0, bool), np.empty((0, 0), np.int8))
-    windows = list(_windows(systems))
-    packed = integers(
-        connection,
-        select(verdict.c.group_id, *(_packed(piece, len(windows) == 1) for piece in windows))
-        .where(verdict.c.group_id.between(*group_ids(places[0, 0], places[-1, 0])))
-        .group_by(verdict.c.group_id)
-        .order_by(verdict.c.group_id),
-    )
-    group, outcome = packed[:, 0].copy(), _unpacked(packed[:, 1:], systems)
-    del packed
-    place = np.searchsorted(places[:, 0], group // LIMIT**2)
-    inside = places[np.minimum(place, len(places) - 1), 0] == group // LIMIT**2
-    group, outcome, place = group[inside], outcome[inside], place[inside]
-    own = group % LIMIT > 0
-    if own.any():
-        # Groups of one source and relation, each for one system, become one row.
-        first = np.flatnonzero(np.diff(group // LIMIT, prepend=-1))
-        outcome = np.maximum.reduceat(outcome, first, axis=0)
-        group, own, place = group[first], own[first], place[first]
-    present = (outcome != UNCHECKED).any(axis=0)
+    query = select(verdict.c.group_id, verdict.c.system_id, verdict.c.outcome).order_by(verdict.c.group_id)
+    rows = integers(connection, query.where(verdict.c.group_id.between(*group_ids(places[0, 0], places[-1, 0]))))
+    rows = rows[np.isin(rows[:, 0] // LIMIT**2, places[:, 0])]  # between them lie sources of other studies, too
+    systems = np.unique(rows[:, 1])
+    # Groups of one source and relation, each for one system, become one row.
+    begins = np.diff(rows[:, 0] // LIMIT, prepend=-1) > 0
+    first = rows[begins, 0]
+    outcome = np.full((len(first), len(systems)), UNCHECKED, np.int8)
+    outcome[np.cumsum(begins) - 1, np.searchsorted(systems, rows[:, 1])] = rows[:, 2]
+    at = first // LIMIT**2
     return Checked(
-        tuple(int(system) for system in systems[present]),
-        places[place, 1],
-        group // LIMIT % LIMIT,
-        group // LIMIT**2,
-        own,
-        outcome[:, present],
+        tuple(systems.tolist()),
+        places[np.searchsorted(places[:, 0], at), 1],
+        first // LIMIT % LIMIT,
+        at,
+        first % LIMIT > 0,
+        outcome,
     )
-
-
-def _windows(systems: np.ndarray) -> Iterator[np.ndarray]:
-    """The ids, which ascend, in pieces of such as fit into one number.
-
-    >>> [piece.tolist() for piece in _windows(np.array([1, 2, 21, 22, 70]))]
-    [[1, 2, 21], [22], [70]]
-    """
-    while len(systems):
-        inside = systems < systems[0] + _WINDOW
-        yield systems[inside]
-        systems = systems[~inside]
-
-
-def _packed(systems: np.ndarray, alone: bool) -> Any:
-    """A group's outcomes for the systems of one window, as a number: three bits a system by its id, the first lowest.
-
-    `alone` tells that there is no other window.
-    """
-    verdict, first, last = table_of(tables.Verdict), int(systems[0]), int(systems[-1])
-    place = cast(verdict.c.outcome + 1, BigInteger).bitwise_lshift((verdict.c.system_id - first) * _BITS)
-    # The sum of bits that nobody else sets is their union. PostgreSQL's sum would be a decimal number.
-    inside = place if alone else case((verdict.c.system_id.between(first, last), place), else_=0)
-    return cast(func.sum(inside), BigInteger)
-
-
-def _unpacked(packed: np.ndarray, systems: np.ndarray) -> np.ndarray:
-    """The outcomes (rows, systems) of int8 from packed numbers (rows, windows)."""
-    outcome = np.empty((len(packed), len(systems)), np.int8)
-    column = 0
-    for at, piece in enumerate(_windows(systems)):
-        for system in piece:
-            outcome[:, column] = (packed[:, at] >> (system - piece[0]) * _BITS & (1 << _BITS) - 1) - 1
-            column += 1
-    return outcome
 
 
 def need_study(connection: Connection, study: int) -> None:
@@ -160,15 +108,12 @@ def need_study(connection: Connection, study: int) -> None:
 
 # Inputs in the store: each distinct one once, found by its content.
 
-_AT_ONCE = 900
-"""Keys asked for at once: SQLite's smallest limit on parameters is 999."""
+_AT_ONCE = 900  # Keys asked for at once: SQLite's smallest limit on parameters is 999
 
 
 def store_inputs(connection: Connection, wanted: Mapping[bytes, Input]) -> tuple[dict[bytes, int], set[bytes]]:
-    """Store inputs, given by key; their ids by key, and the keys of those that were there before.
-
-    On SQLite the connection must be one that writes (`audit.store.bulk`): new inputs get the next numbers.
-    """
+    """Store inputs, given by key; their ids by key, and the keys of those that were there before. On SQLite the
+    connection must be one that writes (`audit.store.bulk`): new inputs get the next numbers."""
     ids_by_key = find_inputs(connection, list(wanted))
     before = set(ids_by_key)
     missing = [key for key in wanted if key not in ids_by_key]
@@ -213,3 +158,27 @@ def find_inputs(connection: Connection, keys: Sequence[bytes]) -> dict[bytes, in
         rows = connection.exec_driver_sql(f"SELECT key, id FROM input WHERE key IN ({marks})", tuple(piece))  # noqa: S608
         ids.update((bytes(key), int(id)) for key, id in rows)
     return ids
+
+
+# Rows by their keys.
+
+
+def id_of(connection: Connection, model: type[SQLModel], **key: object) -> int | None:
+    """The id of the row with these values, which are a key; None where there is none."""
+    number: int | None = connection.execute(select(table_of(model).c.id).filter_by(**key)).scalar()
+    return number
+
+
+def insert_one(connection: Connection, model: type[SQLModel], row: Mapping[str, Any], *key: str) -> tuple[int, bool]:
+    """Insert a row unless there is one with its values of the columns `key`; its id, and whether it is new."""
+    values = {name: row[name] for name in key}
+    if (id := id_of(connection, model, **values)) is not None:
+        return id, False
+    new = insert_new(connection, model, [row])  # another process may have inserted it since we looked
+    return id_of(connection, model, **values) or 0, bool(new)
+
+
+def has_gold(engine: Engine) -> bool:
+    study = table_of(tables.Study)
+    with engine.connect() as connection:
+        return connection.execute(select(study.c.id).where(study.c.has_gold).limit(1)).first() is not None

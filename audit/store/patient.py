@@ -14,44 +14,31 @@ from audit.store.bulk import writing
 PATIENCE = 300.0  # Seconds that a run waits for its database before it gives up
 _BACK_SOON = ("57P01", "57P02", "57P03", "40001", "40P01", "53300")
 """What PostgreSQL says when it shuts down or starts, when transactions met, and when it has no connection left."""
-
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Patient:
-    """Works with a database in transactions that are done again while it is away, for `PATIENCE` seconds at most.
-
-    What a run writes is the same however often it is written. `say` is told that it waits. Anything else that the
-    database raises, such as a full disk, is raised at once.
-    """
+    """Works with a database in transactions that are done again while it is away, for `PATIENCE` seconds at most. What
+    a run writes is the same however often it is written. `say` is told that it waits. Anything else that the database
+    raises, such as a full disk, is raised at once."""
 
     engine: Engine
     say: Callable[[str], None]
 
     def write(self, work: Callable[[Connection], Result]) -> Result:
         """Return what work does in a transaction of its own, which writes."""
-
-        def once() -> Result:
-            with writing(self.engine) as connection:
-                return work(connection)
-
-        return self._again(once)
+        return self._again(writing, work)
 
     def read(self, work: Callable[[Connection], Result]) -> Result:
-        """Return what work reads."""
+        return self._again(Engine.connect, work)
 
-        def once() -> Result:
-            with self.engine.connect() as connection:
-                return work(connection)
-
-        return self._again(once)
-
-    def _again(self, do: Callable[[], Result]) -> Result:
+    def _again(self, begin: Callable[[Engine], object], work: Callable[[Connection], Result]) -> Result:
         until, pause = time.monotonic() + PATIENCE, 0.1
         while True:
             try:
-                return do()
+                with begin(self.engine) as connection:  # type: ignore[attr-defined]
+                    return work(connection)
             except DBAPIError as problem:
                 if not is_away(problem) or time.monotonic() > until:
                     raise

@@ -28,17 +28,14 @@ from sqlmodel import Field, SQLModel
 
 
 def now() -> datetime:
-    """The present moment in UTC."""
     return datetime.now(UTC)
 
 
 def json_column(**options: Any) -> Any:
-    """A list or an object."""
     return Field(sa_column=Column(JSON, nullable=False), **options)
 
 
 def moment(nullable: bool = False) -> Any:
-    """A time in UTC."""
     return Field(default=None if nullable else ..., sa_column=Column(DateTime(timezone=True), nullable=nullable))
 
 
@@ -64,8 +61,7 @@ class Known(SQLModel, table=True):
     question_id: int = Field(primary_key=True, foreign_key="question.id")
     purpose: str
     allowed: list[str] = json_column()
-    explanation: str = ""
-    """What people read after they answered in training."""
+    explanation: str = ""  # What people read after they answered in training
     annotator_id: int | None = Field(default=None, foreign_key="annotator.id")
     """Who put it there; null: whoever has the database itself."""
     at: datetime = moment()
@@ -85,10 +81,8 @@ class Cause(SQLModel, table=True):
 
 
 class Log(SQLModel, table=True):
-    """What was done that changes how numbers come about, or shows what is hidden otherwise. Append-only.
-
-    `detail` holds numbers and words of lists, never a person's name or text.
-    """
+    """What was done that changes how numbers come about, or shows what is hidden otherwise. Append-only. `detail` holds
+    numbers and words of lists, never a person's name or text."""
 
     id: int | None = Field(default=None, primary_key=True)
     annotator_id: int | None = Field(default=None, foreign_key="annotator.id")
@@ -100,10 +94,8 @@ class Log(SQLModel, table=True):
 
 
 class Plan(SQLModel, table=True):
-    """A version of a study's plan: corpus, systems, relations, sample, judging. Append-only.
-
-    Freezing adds a version with the same content; versions after it are changes to a frozen plan.
-    """
+    """A version of a study's plan: corpus, systems, relations, sample, judging. Append-only. Freezing adds a version
+    with the same content; versions after it are changes to a frozen plan."""
 
     __table_args__ = (UniqueConstraint("name", "version"),)
     id: int | None = Field(default=None, primary_key=True)
@@ -119,10 +111,8 @@ class Job(SQLModel, table=True):
     """Work that the app began and that goes on without it: a run of metamorphic testing."""
 
     id: int | None = Field(default=None, primary_key=True)
-    plan: str
-    """Name of the plan that it carries out."""
-    state: str
-    """waiting, running, stopping (asked to, but still there), done, failed or stopped."""
+    plan: str  # Name of the plan that it carries out
+    state: str  # waiting, running, stopping (asked to, but still there), done, failed or stopped
     annotator_id: int | None = Field(default=None, foreign_key="annotator.id")
     host: str = ""
     pid: int | None = None
@@ -130,11 +120,9 @@ class Job(SQLModel, table=True):
     done: int = 0
     total: int = 0
     message: str | None = None
-    log: str | None = None
-    """The end of what its process printed, without passwords."""
+    log: str | None = None  # The end of what its process printed, without passwords
     started_at: datetime = moment()
-    seen_at: datetime = moment()
-    """The last sign of life."""
+    seen_at: datetime = moment()  # The last sign of life
     ended_at: datetime | None = moment(nullable=True)
 
 
@@ -181,10 +169,8 @@ class Study(SQLModel, table=True):
     has_gold: bool
     seed: int
     limit: int | None = None
-    imported: bool = False
-    """Whether somebody else made and checked its groups."""
-    chunk: int
-    """Sources per chunk of work; fixed when the study is made, since `progress` counts in it."""
+    imported: bool = False  # Whether somebody else made and checked its groups
+    chunk: int  # Sources per chunk of work; fixed when the study is made, since `progress` counts in it
     created_at: datetime = moment()
 
 
@@ -194,8 +180,7 @@ class Input(SQLModel, table=True):
     id: int | None = Field(default=None, primary_key=True)
     key: bytes = content_key()
     texts: list[str] = json_column()
-    languages: str
-    """Language codes in the order of the texts, joined by commas."""
+    languages: str  # Language codes in the order of the texts, joined by commas
 
 
 class Source(SQLModel, table=True):
@@ -220,8 +205,7 @@ class Relation(SQLModel, table=True):
     task: str
     name: str
     version: str
-    params: str = "{}"
-    """Canonical JSON."""
+    params: str = "{}"  # Canonical JSON
 
 
 class System(SQLModel, table=True):
@@ -231,16 +215,12 @@ class System(SQLModel, table=True):
     id: int | None = Field(default=None, primary_key=True)
     name: str
     version: str
-    settings: str = "{}"
-    """Canonical JSON."""
+    settings: str = "{}"  # Canonical JSON
 
 
 class Output(SQLModel, table=True):
     """What a system returned for an input. The last attempt counts. Beside an error, `text` is what the system said
-    instead of an output.
-
-    The key begins with the input: what all systems say of one is read together.
-    """
+    instead of an output. The key begins with the input: what all systems say of one is read together."""
 
     __table_args__ = CLUSTERED
     input_id: int = Field(primary_key=True, foreign_key="input.id")
@@ -271,10 +251,8 @@ class Repeat(SQLModel, table=True):
 
 
 class Group(SQLModel, table=True):
-    """A metamorphic group. `system_id` is null where the group is the same for every system.
-
-    The id is computed from source, relation and system (`audit.store.bulk.group_id`): planning twice makes one row.
-    """
+    """A metamorphic group. `system_id` is null where the group is the same for every system. The id is computed from
+    source, relation and system (`audit.store.bulk.group_id`): planning twice makes one row."""
 
     # Only what SQLite calls INTEGER is its row number, and needs no index beside it; it has 64 bits there.
     id: int = Field(
@@ -321,8 +299,7 @@ class Sample(SQLModel, table=True):
     """That people are asked about a study's texts, and how. One for each study."""
 
     study_id: int = Field(primary_key=True, foreign_key="study.id")
-    annotators: int = 2
-    """How many people answer each question."""
+    annotators: int = 2  # How many people answer each question
     quorum: str = "majority"
     """How many of a question's votes settle it: a `majority`, or `all`. The same in all samples of a database."""
     follow_ups: float = 0.0
@@ -334,10 +311,8 @@ class Sample(SQLModel, table=True):
 
 class Round(SQLModel, table=True):
     """A round of questions. It counts when all of them are answered, or from `given_up_at` on with what is open.
-
     `contests` are the decisions that it asks for, as they stood when it was drawn (`audit.false_satisfaction.rounds`);
-    empty: it asks the first sources of each cell.
-    """
+    empty: it asks the first sources of each cell."""
 
     __table_args__ = CLUSTERED
     study_id: int = Field(primary_key=True, foreign_key="study.id")
@@ -370,22 +345,16 @@ class ValidityStudy(SQLModel, table=True):
     __tablename__ = "validity_study"
     study_id: int = Field(primary_key=True, foreign_key="study.id")
     seed: int
-    annotators: int = 3
-    """How many people rate each text."""
-    asks: str = "texts"
-    """`texts` (to rate them), `groups` (whether the relation holds in them), or `both`."""
-    first: bool = False
-    """Whether these questions come before all others; else ratings come after them."""
+    annotators: int = 3  # How many people rate each text
+    asks: str = "texts"  # `texts` (to rate them), `groups` (whether the relation holds in them), or `both`
+    first: bool = False  # Whether these questions come before all others; else ratings come after them
     drawn_at: datetime = moment()
-    ended_at: datetime | None = moment(nullable=True)
-    """Since when nobody is asked any more; null: people are."""
+    ended_at: datetime | None = moment(nullable=True)  # Since when nobody is asked any more; null: people are
 
 
 class ValidityDraw(SQLModel, table=True):
     """A drawn pair of a relation: a group, and the step of the one of its follow-ups that is rated beside its source.
-
-    Ranks of a relation run from 1, one source each.
-    """
+    Ranks of a relation run from 1, one source each."""
 
     __tablename__ = "validity_draw"
     study_id: int = Field(primary_key=True, foreign_key="study.id")
@@ -434,19 +403,15 @@ class Annotator(SQLModel, table=True):
     id: int | None = Field(default=None, primary_key=True)
     name: str = Field(unique=True)
     role: str
-    password: str | None = None
-    """Argon2id hash; null: cannot log in."""
-    languages: str = ""
-    """Language codes joined by commas; empty: all."""
+    password: str | None = None  # Argon2id hash; null: cannot log in
+    languages: str = ""  # Language codes joined by commas; empty: all
     disabled: bool = False
     session_number: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     """In every login of the account: counted up, it ends them all."""
     token_number: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     """In every API token of the account, likewise."""
-    seen_at: datetime | None = moment(nullable=True)
-    """The last use of the app, to the minute; null: never."""
-    completion_code: str | None = None
-    """The code of the invitation that the account came by."""
+    seen_at: datetime | None = moment(nullable=True)  # The last use of the app, to the minute; null: never
+    completion_code: str | None = None  # The code of the invitation that the account came by
     created_at: datetime = moment()
 
 
@@ -465,12 +430,9 @@ class Invitation(SQLModel, table=True):
     annotator_id: int | None = Field(default=None, foreign_key="annotator.id")
     """Who made it; null: whoever has the database itself."""
     role: str
-    languages: str = ""
-    """Languages of the accounts that it makes, as in `annotator`."""
-    studies: str | None = None
-    """Ids of the studies that they work on, joined by commas; null: all."""
-    code: str | None = None
-    """The completion code of a recruitment platform."""
+    languages: str = ""  # Languages of the accounts that it makes, as in `annotator`
+    studies: str | None = None  # Ids of the studies that they work on, joined by commas; null: all
+    code: str | None = None  # The completion code of a recruitment platform
     uses_left: int
     created_at: datetime = moment()
     expires_at: datetime = moment()
@@ -502,8 +464,7 @@ class Judgement(SQLModel, table=True):
     supersedes: int | None = Field(default=None, foreign_key="judgement.id", unique=True)
     compared: int | None = Field(default=None, foreign_key="judgement.id")
     """Judged with what differs from the text of this judgement, an earlier one of theirs, marked; null: nothing was."""
-    client: str | None = None
-    """With what it was given: the app's version and the browser, or the command."""
+    client: str | None = None  # With what it was given: the app's version and the browser, or the command
     withdrawn_by: int | None = Field(default=None, foreign_key="annotator.id")
     """On a row `withdrawn`: the manager who let the answer go stale; null: whoever gave it took it back."""
 
@@ -515,8 +476,7 @@ class Judge(SQLModel, table=True):
     id: int | None = Field(default=None, primary_key=True)
     name: str
     version: str
-    settings: str = "{}"
-    """Canonical JSON, with the model and the prompt."""
+    settings: str = "{}"  # Canonical JSON, with the model and the prompt
     created_at: datetime = moment()
 
 
@@ -531,8 +491,7 @@ class JudgeAnswer(SQLModel, table=True):
     """0: asked as people are; others: the same asked in another way, which measures how consistent the judge is."""
     attempt: int = Field(default=1, sa_column=Column(SmallInteger, primary_key=True, autoincrement=False))
     """The last one counts; an error is tried again."""
-    answer: str | None = None
-    """A label of the task, or `unsure`; null: an error."""
+    answer: str | None = None  # A label of the task, or `unsure`; null: an error
     error: str | None = None
     text: str | None = None
     """What the model wrote beside an answer, its reasoning, or what it wrote that could not be read as one."""
@@ -548,8 +507,7 @@ class Adjudication(SQLModel, table=True):
     annotator_id: int = Field(foreign_key="annotator.id")
     allowed: list[str] = json_column()
     reason: str
-    code: str | None = None
-    """Why people disagreed, a word of a list (`audit.judging.causes`)."""
+    code: str | None = None  # Why people disagreed, a word of a list (`audit.judging.causes`)
     guideline: int | None = None
     decided_at: datetime = moment()
 
@@ -563,12 +521,9 @@ class Answer(SQLModel, table=True):
 
 
 class Aside(SQLModel, table=True):
-    """What somebody did with a question instead of answering it. Append-only; never a vote.
-
-    A `skip` puts it behind for this annotator for the day; a `flag` asks an adjudicator to look at it; `back` is an
-    adjudicator's reply to the flags on it, which lets the annotators who flagged it answer it again; `unflag` takes
-    one's own flag back.
-    """
+    """What somebody did with a question instead of answering it. Append-only; never a vote. A `skip` puts it behind for
+    this annotator for the day; a `flag` asks an adjudicator to look at it; `back` is an adjudicator's reply to the
+    flags on it, which lets the annotators who flagged it answer it again; `unflag` takes one's own flag back."""
 
     __table_args__ = (Index("ix_aside_question", "question_id"), Index("ix_aside_annotator", "annotator_id"))
     id: int | None = Field(default=None, primary_key=True)
@@ -588,5 +543,4 @@ class Lease(SQLModel, table=True):
     expires_at: datetime = moment()
     round: int = Field(default=1, sa_column_kwargs={"server_default": "1"})
     """The pass that a judgement under this lease belongs to."""
-    compared: int | None = None
-    """What differs from the text of this judgement is marked; null: nothing is."""
+    compared: int | None = None  # What differs from the text of this judgement is marked; null: nothing is

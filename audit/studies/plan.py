@@ -38,7 +38,6 @@ from audit.studies.deviations import primary_named
 from audit.studies.own_systems import served_functions
 from audit.systems import all_systems, offered, without_version
 from audit.tasks import TASKS, OwnWords, get_task, matches
-from audit.tasks.repeated import TAKES
 from audit.tasks.words import ANY
 from audit.text.languages import is_code
 from audit.user_models import LARGEST as LARGEST_NUMBER
@@ -136,7 +135,6 @@ class StudyTable(UserModel):
     """A gold label of the file -> ours."""
     document_share: Share | None = None
     repeats: Annotated[int, Field(ge=1, le=MOST_REPEATS)] | None = None
-    take: Annotated[str, _one_of(TAKES)] | None = None
     fingerprint: Text | None = None
     set: Parameters = Field(default_factory=dict)
     valid: MaybeNames = Field(default_factory=list)
@@ -308,7 +306,7 @@ def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bo
     corpus = _corpus(study, note, uploaded)
     _words(words, study["task"], note)
     run = _systems(study, note)
-    _ask("study.take", lambda: run_options({key: study[key] for key in ("repeats", "take")}), note)
+    _ask("study.repeats", lambda: run_options({"repeats": study["repeats"]}), note)
     if corpus is not None:
         _relations(study, corpus, note)
     _ask("sample", lambda: SampleOptions(**sample), note)

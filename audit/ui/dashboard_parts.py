@@ -7,14 +7,12 @@ from typing import Any, Literal
 import streamlit as st
 
 from audit.reports.charts import DARK, LIGHT, Palette, spec_of
-from audit.reports.document import GenuineRates
 from audit.reports.words import UNKNOWN
 from audit.ui import session
 from audit.ui.background_cache import produce
 from audit.ui.language import html, language, t
 
-RATES = tuple(GenuineRates.__annotations__)
-PER_CENT = {*RATES, "percent_agreement"}
+PER_CENT = {"percent_agreement"}
 """Columns of fractions that are shown in per cent; downloaded files have the fractions."""
 FORMATS = dict.fromkeys(PER_CENT, "%.1f") | dict.fromkeys(
     ("estimate", "low", "high", "cohen_kappa", "gwet_ac1"), "%.3f"

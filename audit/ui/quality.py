@@ -24,8 +24,7 @@ from audit.judging.control_questions import (
 from audit.judging.settings import BOUNDS, CHOICES, Bounds, change_settings, settings_of
 from audit.judging.training import QUALIFYING, QUALIFYING_MARK, qualification, switch_qualification
 from audit.messages import message
-from audit.reports.charts import Palette
-from audit.reports.dashboard_charts import MEASURES, bias_chart, confusion_chart, shares_chart
+from audit.reports.charts import MEASURES, Palette, bias_chart, confusion_chart, shares_chart
 from audit.reports.judges import judge_section
 from audit.reports.tables import harmless
 from audit.reports.words import UNKNOWN, Say, percent, signature_line

@@ -29,7 +29,7 @@ RELATIONS = ("MR1.1", "MR1.2", "MR1.3", "MR1.4", "MR3.1", "MR3.2", "MR4.1", "MR4
 LABELS = np.array(["positive", "negative"])
 AT_ONCE = 2_000
 """Sources that are written at once."""
-PER_RELATION, MORE = 60, 100
+PER_RELATION = 60
 
 
 def simulate(path, groups=100_000, systems=4, seed=0):
@@ -117,18 +117,16 @@ def measured(arguments):
     return time.perf_counter() - started, cpu, usage.ru_maxrss / 1024, json.loads(answer)
 
 
-def steps(design, others, html):
+def steps(others, html):
     """The commands that are measured, in this order: each finds what those before it have left."""
-    sample = ["sample", "--design", design, "--base"]
-    yield "sample, first draw", [*sample, str(PER_RELATION)]
-    yield "sample, drawing more", [*sample, str(MORE)]
+    yield "sample, first rounds", ["sample", "--base", str(PER_RELATION), "--decide", "none"]
     yield "gold", ["gold"]
-    yield "report", ["report", "--design", design]
-    yield "report --html", ["report", "--design", design, "--html", str(html)]
+    yield "sample, a round that decides", ["sample", "--base", str(PER_RELATION)]
+    yield "report", ["report"]
+    yield "report --html", ["report", "--html", str(html)]
     if others:
         yield "progress", ["progress"]
-        yield "plan --half-width 0.05", ["plan", "--half-width", "0.05"]
-        yield "plan --decide winner", ["plan", "--decide", "winner"]
+        yield "plan", ["plan"]
 
 
 def main():
@@ -136,12 +134,11 @@ def main():
     parser.add_argument("--groups", type=int, nargs="+", default=[100_000])
     parser.add_argument("--systems", type=int, default=4)
     parser.add_argument("--db", type=Path, help="keep the database of the last size here, and use it where it is there")
-    parser.add_argument("--design", action="append", help="default: shared")
     parser.add_argument("--others", action="store_true", help="measure audit progress and audit plan, too")
     parser.add_argument("--repeats", type=int, default=3, help="the quickest of so many counts (default: 3)")
     arguments = parser.parse_args()
-    print("| command | design | groups | systems | seconds | CPU seconds | peak MiB |")
-    print("|---|---|---|---|---|---|---|", flush=True)
+    print("| command | groups | systems | seconds | CPU seconds | peak MiB |")
+    print("|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for groups in arguments.groups:
             kept = arguments.db is not None and groups == arguments.groups[-1]
@@ -151,18 +148,17 @@ def main():
                 maker = multiprocessing.Process(target=prepare, args=(path, groups, arguments.systems))
                 maker.start()
                 maker.join()
-            for design in arguments.design or ["shared"]:
-                best, html = {}, Path(folder) / "report.html"
-                for _ in range(arguments.repeats):
-                    copy = Path(folder) / "copy.db"
-                    shutil.copyfile(path, copy)
-                    for name, command in steps(design, arguments.others, html):
-                        run = measured([*command, "--db", str(copy), "--json"])[:3]
-                        best[name] = min(run, best.get(name, run))
-                for name, (seconds, cpu, peak) in best.items():
-                    sizes = f"{groups:,} | {arguments.systems}"
-                    print(f"| {name} | {design} | {sizes} | {seconds:.1f} | {cpu:.1f} | {peak:.0f} |", flush=True)
-                print(f"The HTML file has {html.stat().st_size / 1e6:.1f} MB.", flush=True)
+            best, html = {}, Path(folder) / "report.html"
+            for _ in range(arguments.repeats):
+                copy = Path(folder) / "copy.db"
+                shutil.copyfile(path, copy)
+                for name, command in steps(arguments.others, html):
+                    run = measured([*command, "--db", str(copy), "--json"])[:3]
+                    best[name] = min(run, best.get(name, run))
+            for name, (seconds, cpu, peak) in best.items():
+                sizes = f"{groups:,} | {arguments.systems}"
+                print(f"| {name} | {sizes} | {seconds:.1f} | {cpu:.1f} | {peak:.0f} |", flush=True)
+            print(f"The HTML file has {html.stat().st_size / 1e6:.1f} MB.", flush=True)
 
 
 if __name__ == "__main__":

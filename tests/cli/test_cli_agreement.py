@@ -64,7 +64,7 @@ def test_dawid_skene_takes_repeats_as_they_are(answered):
     first = report["annotators"][0]
     assert (first["annotator"], first["ratings"]) == ("o1", 135)
     assert first["confusion"]["1"] == pytest.approx({"1": 0.89, "2": 0.11, "3": 0, "4": 0}, abs=0.03)
-    assert first["accuracy_low"] < first["accuracy"] < first["accuracy_high"]
+    assert first["accuracy"]["low"] < first["accuracy"]["value"] < first["accuracy"]["high"]
     assert len(report["items"]) == 45
     assert report["items"][0] == {"item": "1", "label": "1", "probability": pytest.approx(1, abs=1e-3)}
     assert report["converged"] is True

@@ -85,7 +85,7 @@ def test_a_judge_is_asked_measured_and_used(where, tmp_path, capsys):
     assert "A judge’s answers are no votes" in shown
     report = out(capsys, "report", "--db", where, "--proxy", "judge:referee")
     (cell,) = report["cells"]
-    assert cell["fs_rate"] == pytest.approx(0.25)
+    assert cell["fs_rate"]["value"] == pytest.approx(0.25)
     html = tmp_path / "report.html"
     for language, words in (("en", "Judges that are models"), ("zh", "评判模型")):
         assert main(["report", "--db", where, "--html", str(html), "--language", language]) == 0

@@ -1,4 +1,4 @@
-"""`--repeats` and `--take` on the command line, in plans and in the library: what they do, say and refuse."""
+"""`--repeats` on the command line, in plans and in the library: what they do, say and refuse."""
 
 import hashlib
 import json
@@ -47,16 +47,12 @@ def test_from_the_run_to_the_report(swaying, capsys, asked_once):
     assert "100.0 [" in capsys.readouterr().out.partition("Contradictions on the same input")[2]
     assert main(["report", "--db", "films.db", "--html", "films.html"]) == 0
     assert "Contradictions on the same input" in Path("films.html").read_text(encoding="utf-8")
-    capsys.readouterr()
-    made = run(capsys, "--systems", swaying, "--repeats", "3", "--take", "majority").out
-    assert "0 inputs executed" in made
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         (["--repeats", "0"], "--repeats 0: expected a whole number from 1 to 1000"),
-        (["--take", "majority"], "--take majority needs several calls on each input; say --repeats 3, or more"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_sentence_and_makes_nothing(swaying, capsys, options, sentence):

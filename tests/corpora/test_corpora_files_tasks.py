@@ -1,6 +1,5 @@
 """The user's own files for tasks other than sentiment: pairs, texts to summarize, classification."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -9,8 +8,8 @@ from hypothesis import strategies as st
 
 from audit.corpora import get_corpus
 from audit.corpora.files import gold_of
-from audit.errors import BadFile, BadRow
-from audit.tasks.similarity import LEVELS, level_of
+from audit.errors import BadFile
+from audit.tasks.similarity import level_of
 
 
 def _file(folder: Path, text: str, name: str = "own.csv") -> Path:
@@ -30,37 +29,9 @@ def test_a_pair_has_two_columns(tmp_path: Path) -> None:
     assert corpus.has_gold
 
 
-def test_a_pair_as_json(tmp_path: Path) -> None:
-    line = json.dumps({"text": "a", "text_b": "b", "gold": 1, "language": "en"})
-    (row,) = get_corpus(_file(tmp_path, line, "own.jsonl"), "similarity").rows()
-    assert (row.input.texts, row.gold) == (("a", "b"), "perfect")
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("text,gold\na,1\n", "no column 'text_b'"),
-        ("text,text_b\na,b\0\n", "column 'text_b' has a NUL"),
-    ],
-)
-def test_a_wrong_pair_says_so(tmp_path: Path, text: str, reason: str) -> None:
-    with pytest.raises(BadFile if "column 'text" in reason and "NUL" not in reason else BadRow, match=reason):
-        get_corpus(_file(tmp_path, text), "similarity")
-
-
 @given(st.floats(0, 1))
 def test_a_number_is_the_level_it_lies_in(score: float) -> None:
     assert gold_of("similarity")(repr(score)) == level_of(score)
-
-
-@given(st.text(max_size=10))
-def test_gold_is_a_level_or_nothing(text: str) -> None:
-    assert gold_of("similarity")(text) in (*LEVELS, None)
-
-
-def test_a_text_to_summarize_has_no_gold(tmp_path: Path) -> None:
-    with pytest.raises(BadRow, match=r"line 2: gold is 'good', but summarization has no gold.*reference"):
-        get_corpus(_file(tmp_path, "text,gold\n今天下雨。,good\n"), "summarization")
 
 
 def test_a_file_brings_its_own_labels(tmp_path: Path) -> None:
@@ -71,26 +42,10 @@ def test_a_file_brings_its_own_labels(tmp_path: Path) -> None:
     assert [row.gold for row in corpus.rows()] == ["Sports", "finance", None, "Sports", "finance"]
 
 
-def test_labels_that_are_given_are_the_scheme(tmp_path: Path) -> None:
-    file = _file(tmp_path, "text,gold\na,sports\nb,\n")
-    corpus = get_corpus(file, "classification/finance,sports")
-    assert (corpus.task, corpus.has_gold) == ("classification/finance,sports", True)
-    with pytest.raises(BadRow, match="'sports' is unknown; allowed are finance, politics, or nothing"):
-        get_corpus(file, "classification/finance,politics")
-
-
-def test_a_named_scheme_needs_no_gold(tmp_path: Path) -> None:
-    corpus = get_corpus(_file(tmp_path, "text\n股市上涨。\n"), "classification/thucnews", language="zh")
-    assert (corpus.task, corpus.has_gold) == ("classification/thucnews", False)
-
-
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (
-            "text\na\n",
-            "no gold labels, or one alone, so the label scheme is unknown; .*classification/finance,sports",
-        ),
+        ("text\na\n", "no gold labels, or one alone, so the label scheme is unknown; .*classification/finance,sports"),
         ('text,gold\na,sports\nb,"a,b"\n', "'a,b' has a comma"),
         ("text,gold\n" + "".join(f"a,{number}\n" for number in range(101)), "101 different labels, at most 100"),
     ],

@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import audit
 from audit.corpora import FileCorpus, Reading
-from audit.corpora.files import FrameCorpus, offered_columns, offered_labels
+from audit.corpora.files import offered_labels
 from audit.errors import AuditError
 
 REVIEWS = "nr,review,label,author\n1,It is good.,pos,Ann\n2,It is bad.,NEG,Ben\n3,It is there.,meh,Ann\n"
@@ -36,27 +34,6 @@ def test_columns_and_labels_are_read_as_they_are_told(reviews):
     assert all(not row.attributes for row in rows)
 
 
-def test_jsonl_and_frames_are_read_alike(reviews, tmp_path):
-    frame = pd.read_csv(reviews)
-    lines = tmp_path / "reviews.jsonl"
-    frame.to_json(lines, orient="records", lines=True)
-    reading = Reading({"text": "review", "gold": "label"}, {"pos": "positive", "neg": "negative", "meh": "neutral"})
-    of_file, of_lines, of_frame = (
-        FileCorpus(reviews, reading=reading), FileCorpus(lines, reading=reading), FrameCorpus(frame, reading=reading)
-    )  # fmt: skip
-    assert list(of_file.rows()) == list(of_lines.rows()) == list(of_frame.rows())
-
-
-def test_the_names_of_a_tasks_texts_are_columns_too(tmp_path):
-    path = tmp_path / "pairs.csv"
-    path.write_text("premise,hypothesis,gold\nIt rains.,It is wet.,neutral\n", encoding="utf-8")
-    (row,) = FileCorpus(path, "inference").rows()
-    assert (row.input.texts, row.gold) == (("It rains.", "It is wet."), "neutral")
-    named = Reading({"premise": "hypothesis", "hypothesis": "premise"})
-    (row,) = FileCorpus(path, "inference", reading=named).rows()
-    assert row.input.texts == ("It is wet.", "It rains.")
-
-
 def test_what_is_meant_is_offered_and_not_taken(reviews):
     with pytest.raises(AuditError, match=r"no column 'text'.*columns=text=review,gold=label reads these"):
         FileCorpus(reviews)
@@ -73,52 +50,9 @@ def test_labels_that_are_unknown_suggest_what_fits():
     assert offered_labels({"billing"}, "inference") == []
 
 
-@pytest.mark.parametrize(
-    ("names", "line", "task", "offer"),
-    [
-        (["id", "body", "stars"], ["1", "It is good.", "5"], "sentiment", ["columns=text=body,gold=stars reads these"]),
-        (["a", "b"], ["A text.", "B text."], "sentiment", []),
-        (["Review", "gold"], ["A text.", "positive"], "sentiment", ["columns=text=Review reads these"]),
-    ],
-)
-def test_columns_are_guessed_by_name_and_by_length(names, line, task, offer):
-    assert offered_columns(pd.DataFrame([line], columns=names), task) == offer
-
-
-@pytest.mark.parametrize(
-    ("reading", "reason"),
-    [
-        (Reading({"texts": "review"}), "no such column of ours; allowed are text, id, gold"),
-        (Reading({"text": "review", "gold": "review"}), "'review' is named for two of ours"),
-        (Reading({"text": "review"}, {"pos": "good"}), "'good' is not one of positive, neutral, negative"),
-    ],
-)
-def test_a_reading_that_does_not_fit_says_so(reviews, reading, reason):
-    with pytest.raises(AuditError, match=reason):
-        FileCorpus(reviews, reading=reading)
-
-
 @given(st.dictionaries(st.sampled_from(["a", "b", "1", "x y"]), st.sampled_from(["positive", "negative", ""])))
 def test_every_label_that_is_named_is_read_in_any_case(labels):
     reading = Reading(labels=labels)
     for written, label in labels.items():
         assert reading.label(written.upper()) == label
     assert reading.label("other") == "other"
-
-
-def test_the_library_takes_both(reviews):
-    study = audit.run(
-        str(reviews), [loud], ["MR3.1"],
-        columns={"text": "review", "gold": "label"}, labels={"pos": "positive", "neg": "negative", "meh": ""},
-        progress=False,
-    )  # fmt: skip
-    assert repr(study).startswith("Study of reviews.csv: 3 sources, 1 relation, 1 system")
-
-
-def loud(text: str) -> str:
-    return "positive" if "good" in text else "negative"
-
-
-def test_a_label_that_the_file_does_not_have_is_told(reviews):
-    with pytest.raises(AuditError, match="no gold label is 'good', which labels names; there are NEG, meh, pos"):
-        FileCorpus(reviews, reading=Reading({"text": "review", "gold": "label"}, {"good": "positive"}))

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from audit.corpora import all_corpora, get_corpus, listing
+from audit.corpora import get_corpus, listing
 from audit.corpora.base import CORPORA
-from audit.errors import AuditError, UnknownName
+from audit.errors import AuditError
 from audit.tasks import TASKS, base_of
 
 
@@ -22,17 +22,6 @@ def test_every_corpus_is_described(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert set(row) == {"corpus", "task", "language", "unit", "size", "gold", "available", "needs"}
         assert base_of(str(row["task"])) in TASKS
         assert row["available"] == (row["needs"] is None) == isinstance(row["size"], int)
-
-
-def test_names_are_unique_and_found() -> None:
-    for corpus in all_corpora("sentiment"):
-        assert get_corpus(corpus.name).name == corpus.name
-        assert corpus.summary
-
-
-def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(UnknownName, match="rotten-tomatoes"):
-        get_corpus("rotten-potatoes")
 
 
 @pytest.mark.parametrize("wrong", [{"task": "similarity"}, {"unit": "document"}, {"language": "de"}])

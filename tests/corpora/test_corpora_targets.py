@@ -3,7 +3,7 @@
 import pytest
 
 from audit.corpora import get_corpus
-from audit.errors import AuditError, BadFile, BadRow
+from audit.errors import BadFile
 from audit.tasks import Input
 
 
@@ -27,29 +27,6 @@ def test_each_text_is_a_source_for_each_target_but_its_own_language(file):
     assert rows[0].input == Input.of("It rains.", target="es")
 
 
-def test_other_targets_are_another_corpus(file):
-    spanish, french = (get_corpus(f"{file}@{codes}", "translation") for codes in ("es", "fr"))
-    assert spanish.fingerprint() != french.fingerprint()
-    assert (spanish.name, french.name) == ("texts.csv@es", "texts.csv@fr")
-
-
-def test_gold_of_another_task_is_left_out():
-    corpus = get_corpus("rotten-tomatoes@es", "translation")
-    row = next(corpus.rows())
-    assert row.gold is None
-    assert not corpus.has_gold
-
-
-def test_a_file_may_have_a_column_of_targets(tmp_path):
-    path = tmp_path / "own.csv"
-    path.write_text("text,language,target_language\nIt rains.,en,es\nLlueve.,es,en\n", encoding="utf-8")
-    rows = list(get_corpus(path, "translation").rows())
-    assert [row.input for row in rows] == [
-        Input.of("It rains.", target="es"),
-        Input.of("Llueve.", language="es", target="en"),
-    ]
-
-
 def test_texts_of_several_languages_go_into_every_target_but_their_own(tmp_path):
     path = tmp_path / "own.csv"
     path.write_text("text,language\nIt rains.,en\nLlueve.,es\nIt snows.,en\nNieva.,es\n", encoding="utf-8")
@@ -62,38 +39,6 @@ def test_texts_of_several_languages_go_into_every_target_but_their_own(tmp_path)
         ("es", "fr"),
     ]
     assert corpus.size() == len(list(corpus.rows())) == 8
-
-
-@pytest.mark.parametrize("code", ["Spanish!", "jp", "ES"])
-def test_a_language_that_is_no_code_is_refused(code, tmp_path):
-    path = tmp_path / "own.csv"
-    path.write_text(f"text,language\nIt rains.,en\nLlueve.,{code}\n", encoding="utf-8")
-    with pytest.raises(BadRow, match=rf"line 3: language '{code}' is no code such as en, zh or pt-BR"):
-        get_corpus(f"{path}@fr", "translation")
-    with pytest.raises(AuditError, match=rf"language '{code}' is no code"):
-        get_corpus(path, "sentiment", language=code)
-
-
-def test_a_file_is_in_the_language_of_most_of_its_rows(tmp_path):
-    path = tmp_path / "own.csv"
-    path.write_text("text,language\nLlueve.,es\nNieva.,\nTruena.,es\n", encoding="utf-8")
-    corpus = get_corpus(path, "sentiment")
-    assert (corpus.language, corpus.languages) == ("es", ("es", "en"))
-    told = get_corpus(path, "sentiment", language="ca")
-    assert (told.language, told.languages) == ("ca", ("es", "ca"))
-
-
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("rotten-tomatoes", "say which languages"),
-        ("rotten-tomatoes@en", "say other languages"),
-        ("cluener-pairs@en", "pairs of texts"),
-    ],
-)
-def test_what_cannot_be_translated_is_refused(name, says):
-    with pytest.raises(AuditError, match=says):
-        get_corpus(name, "translation")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from audit.corpora.base import Row
 from audit.corpora.slices import cut, divide, find_slicing, sliced
-from audit.errors import AuditError
 from audit.tasks import Input
 
 
@@ -27,7 +26,6 @@ def slices_of(spec, *texts, language="en"):
         ("question", "en", ["Good?", "Why is it so long", "Did he leave"], ["What a film.", "It is good."]),
         ("question", "zh", ["好吗", "为什么", "你去哪里？"], ["很好。", "哪怕下雨"]),
         ("phrase:not|never", "en", ["Not so.", "never!"], ["Nothing", "knot"]),
-        ("phrase:!", "en", ["So!"], ["So."]),
         ("phrase:电影", "zh", ["这部电影好"], ["这本书好"]),
     ],
 )
@@ -42,22 +40,11 @@ def test_gender_is_named_by_pronouns_kin_and_titles():
     assert slices_of("gender", *texts, language="zh") == ["female", "none named", "male", "both", "none named"]
 
 
-def test_a_language_without_phrases_is_in_no_slice():
-    assert slices_of("negation", "No es bueno.", language="es") == [None]
-    assert slices_of("gender", "Ella", language="es") == [None]
-
-
 def test_length_counts_words_or_characters_of_all_texts():
     assert slices_of("length", "One, two.", "one two three") == ["2", "3"]
     assert slices_of("length", "我 喜欢。", language="zh") == ["3"]
     names, _ = divide(find_slicing("length"), [Row("1", Input(("one two", "three"), ("en", "en")))])
     assert names == ["3"]
-
-
-def test_unusual_texts_are_more_perplexing():
-    texts = [f"the cat sat on the {thing}" for thing in ("mat", "bed", "sofa", "chair", "box", "rug", "step", "lap")]
-    names = slices_of("perplexity", *texts, "quartz jocks vex big fjords nightly")
-    assert names[-1] == max(names, key=lambda name: float(name.replace(",", "").split("–")[0]))
 
 
 @settings(max_examples=60, deadline=None)
@@ -80,16 +67,3 @@ def test_functions_say_names_truths_or_numbers():
     assert divide(find_slicing("n"), rows)[0] == [None, None, "1"]
     halves = sliced(parts=2, whole=True)(lambda every: [len(one.input.text) for one in every])
     assert divide(find_slicing(halves), rows)[1] == ["1", "2–3"]
-
-
-@pytest.mark.parametrize(
-    ("spec", "says"),
-    [
-        (3, "slices has int, which is neither a name nor a function"),
-        ("phrase:(", r"slice phrase: '\(' is no regular expression"),
-        (sliced(whole=True)(lambda rows: []), "slice 'lambda' has 0 values for 1 rows"),
-    ],
-)
-def test_what_cannot_be_sliced_is_told(spec, says):
-    with pytest.raises(AuditError, match=says):
-        divide(find_slicing(spec), [row("text")])

@@ -26,8 +26,8 @@ def test_the_same_numbers_come_out(exported):
 def test_another_number_is_found_and_named(exported):
     path = exported / "report.json"
     report = json.loads(path.read_text(encoding="utf-8"))
-    before = report["cells"][1]["fs_rate"]
-    report["cells"][1]["fs_rate"] = 0.9
+    before = report["cells"][1]["fs_rate"]["value"]
+    report["cells"][1]["fs_rate"]["value"] = 0.9
     path.write_text(json.dumps(report), encoding="utf-8")
     manifest = json.loads((exported / MANIFEST).read_text(encoding="utf-8"))
     manifest["files"]["report.json"] = described(path)
@@ -36,9 +36,9 @@ def test_another_number_is_found_and_named(exported):
     replayed = replay(exported)
     assert not replayed.equal
     assert [found.model_dump() for found in replayed.documents[0].listed] == [
-        {"where": "cells[1].fs_rate", "published": 0.9, "replayed": before}
+        {"where": "cells[1].fs_rate.value", "published": 0.9, "replayed": before}
     ]
-    assert "  cells[1].fs_rate: was 0.9, is" in "\n".join(replay_lines(replayed))
+    assert "  cells[1].fs_rate.value: was 0.9, is" in "\n".join(replay_lines(replayed))
     assert replayed.documents[0].equal is False
 
 

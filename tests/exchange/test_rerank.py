@@ -29,7 +29,9 @@ def rank(tmp_path, content, **options):
 )
 def test_the_studys_genuine_rates(relation, genuine):
     # Jiang et al. 2022, section 6.2, printed in per cent with two decimals.
-    rates = {cell["system"]: cell["sr_genuine"] for cell in rerank(PAPER)["cells"] if cell["relation"] == relation}
+    rates = {
+        cell["system"]: cell["sr_genuine"]["value"] for cell in rerank(PAPER)["cells"] if cell["relation"] == relation
+    }
     expected = dict(zip(("amazon", "microsoft", "heroku", "stanford"), genuine, strict=True))
     assert rates == pytest.approx(expected, abs=1e-4)
 
@@ -57,14 +59,14 @@ def test_counts_give_rates_and_intervals(tmp_path):
     report = rank(tmp_path, COUNTS + "MR1,b,100,80,60,15\nMR1,a,100,80,0,0\n\nMR1,c,50,0,0,0\n")
     unjudged, judged, nothing = report["cells"]
     assert [cell["system"] for cell in report["cells"]] == ["a", "b", "c"]
-    assert judged["sr_genuine"] == pytest.approx(0.6)
+    assert judged["sr_genuine"]["value"] == pytest.approx(0.6)
     assert judged["violated"] == 20
-    assert judged["fs_low"] < 0.25 < judged["fs_high"]
-    assert unjudged["sr_genuine"] is None
-    assert nothing["sr_genuine"] == 0
+    assert judged["fs_rate"]["low"] < 0.25 < judged["fs_rate"]["high"]
+    assert unjudged["sr_genuine"]["value"] is None
+    assert nothing["sr_genuine"]["value"] == 0
     assert judged["task"] == "sentiment"
     assert report["signature"]["interval"] == METHOD
-    assert report["overall"]["fs_rate"] == pytest.approx(0.25)
+    assert report["overall"]["fs_rate"]["value"] == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from audit.reports.html import to_html
 from audit.reports.ratings import attributed, stored_ratings
 from audit.reports.study import study_report
 from audit.reports.tables import to_text
-from audit.reports.validity_study import validity_report, validity_sections
+from audit.reports.validity import validity_report, validity_sections
 from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import insert_new, table_of, tables
@@ -245,15 +245,14 @@ def test_the_report_says_where_the_relation_does_not_hold_and_what_violations_ar
     answer(engine, 90, lambda shown: "broken" if shown.texts[0] in ("V1", "V2", "S1", "S3") else "holds")
     report = study_report(engine)
     entry = report["validity"][0]
-    assert {name: entry["holds"][name] for name in ("judged", "broken", "rate")} == {
-        "judged": 10, "broken": 4, "rate": 0.4,
-    }  # fmt: skip
-    assert entry["holds"]["low"] < 0.4 < entry["holds"]["high"]
+    rate = entry["holds"]["rate"]
+    assert (rate["n"], entry["holds"]["broken"], rate["value"]) == (10, 4, 0.4)
+    assert rate["low"] < 0.4 < rate["high"]
     cell = next(cell for cell in entry["cells"] if cell["by"] == "relation")
     assert (cell["asked_violated"], cell["unsound_violated"], cell["vr_observed"]) == (4, 2, 0.4)
     # Of the six groups in which it holds V3 and V4 are violated; four of an outcome are too few for a point.
-    assert cell["vr_sound"] is None
-    assert cell["vr_sound_low"] < 2 / 6 < cell["vr_sound_high"]
+    assert cell["vr_sound"]["value"] is None
+    assert cell["vr_sound"]["low"] < 2 / 6 < cell["vr_sound"]["high"]
     assert message("note.holds_assumed") not in report["signature"]["notes"]
     assert "does not hold %" in to_text(list(validity_sections(validity_report(engine))))
     assert "does not hold %" in to_html(report)

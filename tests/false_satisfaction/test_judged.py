@@ -137,8 +137,9 @@ def test_a_report_with_a_judge_is_nearer_and_names_it(build):
         study_report(engine, "people", target="corpus", proxy=names) for names in ([], ["judge:simulated"])
     )
     (cell,), (alone,) = powered["cells"], plain["cells"]
-    assert cell["fs_high"] - cell["fs_low"] < 0.8 * (alone["fs_high"] - alone["fs_low"])
-    assert cell["fs_low"] <= 0.25 <= cell["fs_high"]
+    false, without = cell["fs_rate"], alone["fs_rate"]
+    assert false["high"] - false["low"] < 0.8 * (without["high"] - without["low"])
+    assert false["low"] <= 0.25 <= false["high"]
     assert powered["signature"]["proxy"]["judges"] == [{"name": "simulated", "version": "1", "settings": {}}]
     assert any("is a model and no person" in note for note in powered["signature"]["notes"])
     (entry,) = plain["judges"]

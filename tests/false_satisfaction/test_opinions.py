@@ -14,8 +14,7 @@ from audit.judging.labels import answer_with_gold
 from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
 from audit.reports.agreement import agreement_report
-from audit.reports.opinions import opinions
-from audit.reports.ratings import attributed, stored_ratings
+from audit.reports.ratings import attributed, opinions, stored_ratings
 from audit.sampling.samples import SampleOptions
 from audit.store import table_of, tables
 

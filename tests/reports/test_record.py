@@ -3,12 +3,12 @@
 import math
 
 import pytest
-from quality_world import LABELS, answer_next, know, settle_how, world
+from quality_world import answer_next, know, settle_how, world
 
 from audit.judging import control_questions
 from audit.judging.adjudications import adjudicate
 from audit.judging.control_questions import remove_known
-from audit.judging.judgements import judging_mode, train, undo
+from audit.judging.judgements import undo
 from audit.keys import uniform
 from audit.reports.record import RECORD_COLUMNS, judging_record
 
@@ -52,16 +52,3 @@ def test_the_record_of_passes_one_to_three(tmp_path, always):
     # What is known no longer is measured no longer; the judgement stays.
     remove_known(engine, None)
     assert judging_record(engine).frame["known"].notna().sum() == 0
-
-
-def test_attempts_are_in_the_record(tmp_path):
-    engine, who = world(tmp_path / "audit.db")
-    know(engine, "training", 1)
-    settle_how(engine, pass_mark=1.0)
-    for label in LABELS[::-1]:
-        shown = judging_mode(engine, who["ann"]).training.shown
-        train(engine, who["ann"], shown.id, label)
-    record = judging_record(engine)
-    assert record.attempts == {"ann": (3, True)}
-    assert record.people == ("ann",)
-    assert record.frame.empty

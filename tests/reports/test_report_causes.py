@@ -11,8 +11,7 @@ from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate
 from audit.judging.causes import CAUSES
 from audit.judging.samples import ask_next
-from audit.reports.study import study_report
-from audit.reports.validity import cause_entries
+from audit.reports.study import cause_entries, study_report
 from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.statistics.intervals import effective_interval
@@ -46,9 +45,10 @@ def test_shares_of_one_cell_are_those_of_its_sample():
     assert (entry["false"], entry["named"], entry["cells"], entry["study"]) == (10, 8, 1, None)
     doubtful = share(entry, "doubtful")
     ends = effective_interval(3 / 8, 8)
-    assert (doubtful["count"], doubtful["share"]) == (3, pytest.approx(3 / 8))
-    assert (doubtful["low"], doubtful["high"]) == (pytest.approx(ends.low), pytest.approx(ends.high))
-    assert sum(cause["share"] for cause in entry["causes"]) == pytest.approx(1)
+    assert doubtful["count"] == 3
+    rate = [doubtful["share"][end] for end in ("value", "low", "high")]
+    assert rate == pytest.approx([3 / 8, ends.low, ends.high])
+    assert sum(cause["share"]["value"] for cause in entry["causes"]) == pytest.approx(1)
 
 
 def test_cells_weigh_as_many_false_satisfactions_as_they_have():
@@ -57,8 +57,8 @@ def test_cells_weigh_as_many_false_satisfactions_as_they_have():
     a = ("a", 5, ["doubtful"] * 2 + [None] * 8)
     b = ("b", 2, ["doubtful", "other"] + [None] * 3)
     entries = cause_entries(falses(a, b))
-    assert share(of(entries, "overall", "all"), "doubtful")["share"] == pytest.approx(55 / 60)
-    assert share(of(entries, "relation", "X"), "other")["share"] == pytest.approx(5 / 60)
+    assert share(of(entries, "overall", "all"), "doubtful")["share"]["value"] == pytest.approx(55 / 60)
+    assert share(of(entries, "relation", "X"), "other")["share"]["value"] == pytest.approx(5 / 60)
     assert of(entries, "relation", "X")["study"] == 1
     assert [entry["by"] for entry in entries] == ["relation", "system", "system", "overall"]
 
@@ -75,10 +75,10 @@ def test_shares_are_shares_and_lie_in_their_intervals(cells):
     for entry in entries:
         assert 0 < entry["named"] <= entry["false"]
         assert sum(cause["count"] for cause in entry["causes"]) == entry["named"]
-        assert sum(cause["share"] for cause in entry["causes"]) == pytest.approx(1)
-        for cause in entry["causes"]:
-            assert -1e-9 <= cause["low"] <= cause["share"] + 1e-9
-            assert cause["share"] - 1e-9 <= cause["high"] <= 1 + 1e-9
+        assert sum(cause["share"]["value"] for cause in entry["causes"]) == pytest.approx(1)
+        for share in (cause["share"] for cause in entry["causes"]):
+            assert -1e-9 <= share["low"] <= share["value"] + 1e-9
+            assert share["value"] - 1e-9 <= share["high"] <= 1 + 1e-9
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ def test_outputs_that_gold_never_says(report):
     engine, lacking = report(TWO)
     entry = lacking["sensitivity"]
     assert entry["labels"] == ["neutral"]
-    assert entry["fs_rate"] == pytest.approx(10 / 20) == lacking["overall"]["fs_rate"]
+    assert entry["fs_rate"] == pytest.approx(10 / 20) == lacking["overall"]["fs_rate"]["value"]
     assert entry["fs_rate_right"] == pytest.approx(6 / 20)
     assert lenient_text(lacking, Say()).startswith("Gold never says neutral")
     assert count(engine, "gold").cells["false"].sum() == 10  # nothing was changed

@@ -69,14 +69,3 @@ def test_another_study_and_its_answers_change_nothing_of_a_study(engine, own, to
     other = study_report(engine, study=2)
     assert other["signature"]["answers"]["adjudicated"] == other["disputes"]["settled"] == 1
     assert all_of(engine, 1) == before
-
-
-@pytest.mark.slow
-def test_a_report_of_all_studies_ranks_the_systems_of_each_as_its_own_report_does(engine, own, toy_relations):
-    run(engine, films("play", THREE), own.specs("calm", "nervous"), toy_relations[:2], InProcess())
-    ask_next(engine, SampleOptions(40), study=2)
-    answer_with_gold(engine)
-    pooled = {(entry["study"], entry["relation"]): entry["ranking"] for entry in study_report(engine)["relations"]}
-    for study in (1, 2):
-        for entry in study_report(engine, study=study)["relations"]:
-            assert pooled[study, entry["relation"]] == entry["ranking"]

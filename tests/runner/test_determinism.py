@@ -69,15 +69,3 @@ def test_the_executor_and_the_order_of_completion_change_nothing(
         assert again == report, name
     # And the test can tell one seed from another.
     assert with_(InProcess(), "other", seed=1)[0]["source"] != expected["source"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-def test_errors_are_the_same_in_any_order(own, toy_corpus, toy_relations, content, seed, tmp_path):
-    stored = content_of_run(
-        Shuffled(seed), str(tmp_path / "a.db"), toy_corpus(), own.specs("failing"), toy_relations, content
-    )
-    expected = content_of_run(
-        InProcess(), str(tmp_path / "b.db"), toy_corpus(), own.specs("failing"), toy_relations, content
-    )
-    assert stored == expected

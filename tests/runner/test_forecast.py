@@ -6,7 +6,6 @@ from service import serving
 from audit.relations import get_relation
 from audit.runner.executors import InProcess, Processes
 from audit.runner.forecast import forecasts
-from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.runner.studies import Sampled
 from audit.store import open_store
@@ -41,29 +40,9 @@ def test_a_forecast_of_fixed_relations_is_what_the_run_then_asks(tmp_path, toy_c
         assert -(-local.inputs // 4) <= len(server.bodies) <= local.calls + 4
         assert sum(map(len, server.texts)) == local.characters
         assert (local.cost, local.currency) == (pytest.approx(local.calls * 0.25), "EUR")
-        assert local.rounds == -(-local.calls // 3)
         assert local.seconds == pytest.approx(local.calls / 1000)
         again, _ = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine)
         assert (again.inputs, again.stored, again.to_ask, again.calls) == (local.inputs, local.inputs, 0, 0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("take", ["first", "majority"])
-def test_calls_on_the_same_input_are_counted_and_none_is_made_twice(tmp_path, toy_corpus, take):
-    engine, corpus = open_store("sqlite://", create=True), toy_corpus()
-    fixed = [get_relation("sentiment", name) for name in ("MR2.1", "MR3.1")]
-    with serving() as server, InProcess() as executor:
-        specs = [server.file(tmp_path, "batch = 1")]
-        (before,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, RunOptions(repeats=3))
-        assert before.calls == 3 * before.inputs
-        run(engine, corpus, specs, fixed, executor, options=RunOptions(repeats=3, take=take))
-        assert len(server.bodies) == before.calls  # the first three inputs among them
-        (after,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, RunOptions(repeats=3))
-        assert (after.to_ask, after.calls) == (0, 0)
-        (more,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, RunOptions(repeats=5))
-        assert more.calls == 2 * before.inputs
-        run(engine, corpus, specs, fixed, executor, options=RunOptions(repeats=5, take=take))
-        assert len(server.bodies) == before.calls + more.calls
 
 
 def test_groups_that_hang_on_outputs_make_it_at_least_and_what_is_stored_makes_it_exact(
@@ -75,7 +54,6 @@ def test_groups_that_hang_on_outputs_make_it_at_least_and_what_is_stored_makes_i
         (before,) = forecasts([(Sampled(corpus, 0), toy_relations)], specs, executor, None)
         assert before.hanging == {"T3": 30}
         assert not before.is_exact
-        assert before.most_to_ask is None  # T3 does not say how much more it wants
         asked = run(engine, corpus, specs, toy_relations, executor).counts.executed
         assert before.to_ask < asked
         (after,) = forecasts([(Sampled(corpus, 0), toy_relations)], specs, executor, engine)

@@ -10,7 +10,6 @@ from audit.errors import AuditError, BadRow
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import ask_next
 from audit.reports.study import study_report
-from audit.runner import imported
 from audit.runner.imported import import_run
 from audit.runner.studies import Later
 from audit.sampling.samples import SampleOptions
@@ -22,19 +21,6 @@ GROUP = {
     "source": "It isn't good.",
     "follow_ups": ["It is not good."],
     "outputs": [{"label": "negative", "score": 0.9}, "negative"],
-    "verdict": "satisfied",
-}
-
-
-CHAIN = {
-    "task": "translation",
-    "relation": "RTT",
-    "system": "ours",
-    "language": "en",
-    "target_language": "es",
-    "source": "It rains.",
-    "follow_ups": [{"text": "Llueve.", "language": "es", "target_language": "en", "role": "link"}],
-    "outputs": ["Llueve.", "It is raining."],
     "verdict": "satisfied",
 }
 
@@ -92,11 +78,8 @@ def groups_of(engine):
     return groups
 
 
-def test_the_example_of_the_docstring_is_what_it_says(file, engine):
-    example, chain = re.findall(r"^ {4}(\{.*?\"satisfied\"\})", imported.__doc__, re.DOTALL | re.MULTILINE)
-    assert json.loads(chain) == CHAIN
-    assert json.loads(example) == GROUP
-    result = take(engine, file(json.loads(example)))
+def test_a_group_is_a_source_a_follow_up_and_a_verdict(file, engine):
+    result = take(engine, file(GROUP))
     assert (result.new, result.sources, result.groups, result.checks) == (True, 1, 1, 1)
     assert (result.relations, result.systems) == (["MR1.1"], ["amazon"])
     assert result.outcomes == {"satisfied": 1, "violated": 0, "inapplicable": 0, "error": 0}
@@ -124,8 +107,8 @@ def test_gold_settles_groups_of_relations_that_carry(file, engine):
     cell = cells(engine)["MR1.1", "amazon"]
     assert [cell[name] for name in ("groups", "satisfied", "violated", "inapplicable", "errors")] == [4, 2, 1, 1, 0]
     assert [cell[name] for name in ("judged", "false", "waiting")] == [2, 1, 0]
-    assert cell["fs_rate"] == 0.5
-    assert cell["sr_genuine"] == pytest.approx(2 / 3 * 0.5)
+    assert cell["fs_rate"]["value"] == 0.5
+    assert cell["sr_genuine"]["value"] == pytest.approx(2 / 3 * 0.5)
 
 
 def test_a_second_group_of_the_same_source_is_a_source_of_its_own(file, engine):
@@ -135,7 +118,7 @@ def test_a_second_group_of_the_same_source_is_a_source_of_its_own(file, engine):
     source = table_of(tables.Source)
     with engine.connect() as connection:
         rows = {row["row"]: row["cluster"] for row in connection.execute(select(source)).mappings()}
-    assert rows == {"7": "7", "7#2": "7", "7#2#": "7#2"}
+    assert rows == {"7": "7", "7#2": "7#2", "7#2#": "7"}
     assert cells(engine)["MR1.1", "amazon"]["satisfied"] == 3
 
 
@@ -168,25 +151,19 @@ def without(name):
 
 BAD = {
     "broken JSON": ('{"relation": ', "not a JSON object"),
-    "a list": ("[1, 2]", "a JSON list; every line must be one JSON object"),
     **{f"no {name}": (without(name), f"{name}: is missing; it must be ") for name in GROUP},
-    "null source": (GROUP | {"source": None}, "source: is missing; it must be a text that is not empty"),
-    "empty follow-up": (GROUP | {"follow_ups": [""]}, r"follow_ups\[0\].text: \[''\] must be a text that is not empty"),
-    "too few outputs": (GROUP | {"outputs": ["negative"]}, "1 outputs for 2 inputs; the source's comes first"),
+    "empty follow-up": (GROUP | {"follow_ups": [""]}, r"follow_ups: \[''\] must be a list of at least one text"),
     "an error as satisfied": (GROUP | {"outputs": [None, "negative"]}, "so that the verdict is error or left out"),
     "unknown label": (GROUP | {"outputs": ["bad", "negative"]}, "label 'bad' is not one of positive"),
-    "unknown gold": (GROUP | {"gold": "good"}, "gold label 'good' is not one of positive, neutral, negative"),
     "unknown task": (GROUP | {"task": "cooking"}, "unknown task 'cooking'; known are: classification, inference"),
-    "NaN": (json.dumps(GROUP).replace("0.9", "NaN"), "NaN is not a number to compute with"),
     "score above 1": (json.dumps(GROUP).replace("0.9", "90"), "score 90.0 is not a number from 0 to 1"),
     "NUL in a text": (GROUP | {"follow_ups": ["a\0b"]}, "a text holds a NUL byte; remove it"),
-    "half a character": (GROUP | {"source": "good \ud83d"}, r"a text holds half a character \(a lone surrogate\)"),
     "the same group": (GROUP, "the same group of the same relation and system is in line 1"),
     "another output": (
         GROUP | {"relation": "MR1.3", "outputs": ["negative", "negative"]},
-        "system amazon returned negative here and something else in line 1 for the same input",
+        "the system returned something else for the same input in line 1",
     ),
-    "another gold": (GROUP | {"relation": "MR1.3", "gold": "positive"}, "is 'positive' here and None in line 1"),
+    "another gold": (GROUP | {"relation": "MR1.3", "gold": "positive"}, "this source are others in line 1"),
 }  # fmt: skip
 
 
@@ -209,54 +186,6 @@ def test_an_import_that_fails_half_way_leaves_nothing(file, engine, content, mon
     assert content(engine) == before
 
 
-PAIR = GROUP | {
-    "task": "similarity",
-    "source": ["他来了。", "她来了。"],
-    "follow_ups": [["她来了。", "他来了。"]],
-    "outputs": [0.75, {"score": 0.5}],
-    "language": "zh",
-    "gold": "strong",
-    "verdict": "violated",
-}
-SUMMARY = GROUP | {"task": "summarization", "outputs": ["It isn't.", {"text": "It is not."}]}
-TOPIC = GROUP | {"task": "classification/finance,sports", "outputs": ["sports", {"label": "finance"}], "gold": "sports"}
-
-
-def test_pairs_summaries_and_topics_are_imported(file):
-    for row, outputs in (
-        (PAIR, {("strong", 0.75, None), ("regulated", 0.5, None)}),
-        (SUMMARY, {(None, None, "It isn't."), (None, None, "It is not.")}),
-        (TOPIC, {("sports", None, None), ("finance", None, None)}),
-    ):
-        engine = open_store("sqlite://", create=True)
-        assert take(engine, file(row)).groups == 1
-        output, study = table_of(tables.Output), table_of(tables.Study)
-        with engine.connect() as connection:
-            assert connection.execute(select(study.c.task)).scalar() == row["task"]
-            stored = connection.execute(select(output.c.label, output.c.score, output.c.text)).all()
-        assert set(map(tuple, stored)) == outputs
-
-
-@pytest.mark.slow
-def test_chains_of_translations_are_imported(engine, file):
-    pivot = CHAIN | {
-        "relation": "MCMT",
-        "follow_ups": [
-            {"text": "It rains.", "target_language": "fr"},
-            {"text": "Il pleut.", "language": "fr", "role": "link"},
-        ],
-        "outputs": ["Llueve.", "Il pleut.", "Está lloviendo."],
-    }
-    imported = take(engine, file(CHAIN, pivot, CHAIN | {"system": "theirs", "outputs": ["Llueve.", "It rains."]}))
-    # The two round trips have the same Spanish on the way, so they share their group.
-    assert (imported.sources, imported.groups, imported.checks) == (1, 2, 3)
-    roles = {tuple(role for role, _ in members) for members in groups_of(engine).values()}
-    assert roles == {("source", "link"), ("source", "follow_up", "link")}
-    cell = cells(engine)["RTT", "ours"]
-    # The links count for false satisfaction, so that the group waits for the question about its link, too.
-    assert (cell["satisfied"], cell["waiting"]) == (1, 1)
-
-
 @pytest.mark.slow
 def test_missing_outputs_are_stored_errors_and_count_beside_the_rates(file, engine):
     refusal = {"error": "refused", "text": "I cannot say."}
@@ -270,7 +199,7 @@ def test_missing_outputs_are_stored_errors_and_count_beside_the_rates(file, engi
     )
     assert imported.outcomes == {"satisfied": 1, "violated": 0, "inapplicable": 0, "error": 2}
     cell = cells(engine)["MR1.1", "amazon"]
-    assert [cell[name] for name in ("groups", "satisfied", "errors", "judged", "fs_rate")] == [3, 1, 2, 1, 0.0]
+    assert [cell[name] for name in ("groups", "satisfied", "errors", "judged")] == [3, 1, 2, 1]
     output = table_of(tables.Output)
     with engine.connect() as connection:
         failed = connection.execute(select(output.c.error, output.c.text).where(output.c.error.is_not(None))).all()
@@ -300,4 +229,4 @@ def test_several_calls_on_an_input_are_repeats_of_which_the_first_answer_counts(
     (system,) = report["repeats"][0]["systems"]
     assert (system["inputs"], system["least_calls"], system["most_calls"], system["failed"]) == (2, 2, 2, 1)
     assert system["contradicted"] == 1
-    assert cells(engine)["MR1.1", "amazon"]["fs_rate"] == 0.0
+    assert cells(engine)["MR1.1", "amazon"]["fs_rate"]["value"] == 0.0

@@ -6,7 +6,6 @@ from collections import Counter
 import pytest
 from sqlalchemy import func, select
 
-from audit.cli import main
 from audit.errors import AuditError
 from audit.relations import get_relation
 from audit.runner.executors import InProcess, Processes
@@ -42,25 +41,6 @@ class Prepared:
 class Model(Prepared):
     def predict(self, texts):
         return [self.said(text) for text in texts]
-
-
-class Waiting(Prepared):
-    name = "waiting"
-    settings = {{}}
-    summary = "waits"
-    concurrency = 4
-    batch = 2
-
-    def needs(self):
-        return None
-
-    def run(self, inputs):
-        from audit.tasks import Output
-
-        return [Output(self.said(item.text)) for item in inputs]
-
-    async def run_async(self, inputs):
-        return self.run(inputs)
 """
 
 
@@ -92,19 +72,15 @@ def calls(tmp_path):
     return Counter(pid for what, pid in lines if what == "prepare"), {pid for what, pid in lines if what == "asked"}
 
 
-EXECUTORS = {
-    "in this process": InProcess,
-    "processes": lambda: Processes(2),
-}
+EXECUTORS = {"in this process": InProcess, "processes": lambda: Processes(2)}
 
 
 @pytest.mark.parametrize("executor", ["in this process", "processes"])
-@pytest.mark.parametrize("kind", ["Model", "Waiting"])
-def test_it_is_prepared_once_in_each_process(module, kind, executor, tmp_path, toy_corpus):
+def test_it_is_prepared_once_in_each_process(module, executor, tmp_path, toy_corpus):
     relations = [get_relation("sentiment", "MR3.1")]
     engine = open_store("sqlite://", create=True)
     with EXECUTORS[executor]() as doing:
-        run(engine, toy_corpus(), [f"{module}:{kind}"], relations, doing)
+        run(engine, toy_corpus(), [f"{module}:Model"], relations, doing)
         total, errors = outputs(engine)
         prepared, asked = calls(tmp_path)
     assert total > 40
@@ -134,11 +110,3 @@ def test_one_that_is_another_when_it_is_loaded_again_is_refused(module, executor
     engine = open_store("sqlite://", create=True)
     with EXECUTORS[executor]() as doing, pytest.raises(AuditError, match=r"had version .* loaded once more"):
         run(engine, toy_corpus(), [f"{module}:Model"], [get_relation("sentiment", "MR3.1")], doing)
-
-
-def refused(capsys, *arguments):
-    """What a command that is refused says."""
-    assert main(list(arguments)) == 2
-    said = capsys.readouterr()
-    assert "Traceback" not in said.out + said.err
-    return said.err

@@ -36,28 +36,12 @@ def steady(text):
     return ("positive" if len(text) % 2 else "negative"), 0.75
 
 
-def second_thoughts(text):
-    return ("neutral" if asked("second_thoughts", text) == 0 else "negative"), 0.5
-
 
 def fragile(text):
     number = asked("fragile", text)
     if number == 1:
         raise RuntimeError("busy")
     return "positive", 0.5
-
-
-def out_of_order(text):
-    if asked("out_of_order", text) < 2:
-        raise RuntimeError("out of order")
-    return "positive", 0.5
-
-
-class Sure:
-    name, tasks, deterministic = "sure", ("sentiment",), True
-
-    def predict(self, texts):
-        return ["positive" for text in texts if asked("sure", text) >= 0]
 '''
 
 
@@ -130,28 +114,13 @@ def test_each_input_is_asked_as_often_as_asked_for_and_the_first_call_counts(moo
     assert set(map(len, calls(engine).values())) == {5}
 
 
-def test_the_majority_is_a_system_of_its_own_made_of_the_same_calls(moody, toy_corpus, toy_relations, engine):
-    corpus, spec = toy_corpus(), moody("second_thoughts")
-    run(engine, corpus, spec, toy_relations, InProcess(), options=RunOptions(repeats=3))
-    asked = moody.asked("second_thoughts")
-    most = run(engine, corpus, spec, toy_relations[:2], InProcess(), options=RunOptions(repeats=3, take="majority"))
-    assert (most.counts.executed, moody.asked("second_thoughts")) == (0, asked)
-    settings = {settings for settings, _ in outputs(engine)}
-    assert settings == {"{}", '{"repeats":3,"take":"majority"}'}
-    assert {label for (system, _), label in outputs(engine).items() if system == "{}"} == {"neutral"}
-    assert {label for (system, _), label in outputs(engine).items() if system != "{}"} == {"negative"}
-    again = run(engine, corpus, spec, toy_relations[:2], InProcess(), options=RunOptions(repeats=3, take="majority"))
-    assert (again.counts.executed, again.counts.checks) == (0, 0)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("take", ["first", "majority"])
 @pytest.mark.parametrize("batches", [1, 4, 7, 12])
-def test_a_run_that_is_broken_off_asks_nothing_twice(moody, toy_corpus, toy_relations, tmp_path, take, batches):
+def test_a_run_that_is_broken_off_asks_nothing_twice(moody, toy_corpus, toy_relations, tmp_path, batches):
     made = []
     for name, breaks in (("whole", False), ("broken", True)):
         engine = open_store(f"sqlite:///{tmp_path / name}.db", create=True)
-        repeats, spec = RunOptions(repeats=3, take=take), moody("steady")
+        repeats, spec = RunOptions(repeats=3), moody("steady")
         if breaks:
             asked = sum(moody.asked("steady"))
             with pytest.raises(KeyboardInterrupt):

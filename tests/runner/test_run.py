@@ -7,12 +7,9 @@ from interrupting import Interrupting
 from sqlalchemy import select
 
 from audit.judging.samples import ask_next
-from audit.relations import get_relation, uses
-from audit.relations.base import unchanged
-from audit.relations.expect import equivalent
 from audit.reports.study import study_report
 from audit.runner.batch import Batch
-from audit.runner.executors import InProcess, Processes
+from audit.runner.executors import InProcess
 from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
@@ -159,20 +156,6 @@ def test_interrupted_at_any_batch_it_ends_as_if_undisturbed(own, toy_corpus, toy
     assert content(engine) == expected
 
 
-@pytest.mark.slow
-def test_processes_store_what_one_process_stores(own, tmp_path, toy_corpus, content):
-    # Registered relations, since a toy relation is not pickled; the systems are made anew in each worker.
-    relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
-    in_process = open_store(str(tmp_path / "one.db"), create=True)
-    two = open_store(str(tmp_path / "two.db"), create=True)
-    specs = own.specs("calm", "failing")
-    alone = run(in_process, toy_corpus(12), specs, relations, InProcess())
-    with Processes(2) as executor:
-        beside = run(two, toy_corpus(12), specs, relations, executor)
-    assert content(in_process) == content(two)
-    assert alone.as_json() | {"first_error": None} == beside.as_json() | {"first_error": None}
-
-
 def sources_of(engine, study):
     table = table_of(tables.Source)
     query = select(table.c.row, table.c.u).where(table.c.study_id == study).order_by(table.c.id)
@@ -195,19 +178,3 @@ def test_a_larger_limit_begins_with_the_sources_of_a_smaller_one(own, toy_corpus
     assert [u for _, u in everything] == sorted(u for _, u in everything)
     assert len({u for _, u in everything}) == 30
     assert Counter(own.calls()).most_common(1)[0][1] == 1
-
-
-def test_a_relation_that_applies_to_nothing_is_told_by_name(own, toy_corpus, toy_relations, engine):
-    def never(text, choices):
-        """Applies to nothing."""
-
-    uses.relation("T4", task="sentiment", family="toys", unit="sentence", check=equivalent, carry=unchanged)(never)
-    nothing = get_relation("sentiment", "T4")
-    alone = run(engine, toy_corpus(), own.specs("calm"), [nothing], InProcess())
-    assert alone.lines()[1:] == ["T4 applies to none of the 30 sources: no groups, no verdicts."]
-    for time in ("first", "again"):
-        ran = run(engine, toy_corpus(), own.specs("calm"), [toy_relations[0], nothing], InProcess())
-        assert ran.as_json()["relations_without_groups"] == ["T4"]
-        assert "T4 applies to none of the 30 sources: no groups, no verdicts." in ran.lines()
-        assert ("nothing was left to do" in ran.lines()[-1]) == (time == "again")
-    assert run(engine, toy_corpus(), own.specs("calm"), toy_relations, InProcess()).without_groups == []

@@ -3,15 +3,10 @@
 import pytest
 from sqlalchemy import select
 
-from audit.judging.samples import ask_next
 from audit.relations import Outcome
 from audit.relations.validity import limit_of, limited
-from audit.reports.html import to_html
-from audit.reports.sections import to_terminal
-from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
 
 pytestmark = pytest.mark.usefixtures("asked_once")
@@ -65,19 +60,3 @@ def test_rejected_groups_are_kept_counted_and_never_executed(own, toy_corpus, st
     assert not unasked & asked
     again = run(engine, toy_corpus(), own.specs("calm", "nervous"), strict, InProcess())
     assert (again.counts.checks, again.counts.executed, again.rejected) == (0, 0, ran.rejected)
-
-
-@pytest.mark.slow
-def test_they_are_in_reports_in_no_rate_and_in_no_sample(own, toy_corpus, strict, engine):
-    run(engine, toy_corpus(), own.specs("calm"), strict[1:], InProcess())
-    ask_next(engine, SampleOptions(share=1.0))
-    report = study_report(engine)
-    assert len(report["cells"]) == 2
-    for cell in report["cells"]:
-        counted = ("satisfied", "violated", "inapplicable", "errors", "rejected")
-        assert cell["groups"] == sum(cell[name] for name in counted)
-        assert cell["sr_observed"] == pytest.approx(cell["satisfied"] / (cell["satisfied"] + cell["violated"]))
-        assert cell["drawn"] <= cell["satisfied"]
-    assert report["overall"]["rejected"] == sum(cell["rejected"] for cell in report["cells"])
-    assert "Rejected" in to_terminal(report, full=True)
-    assert ">Rejected<" in to_html(report)

@@ -1,9 +1,7 @@
 """What the runner refuses, and that it does so before a database is opened."""
 
-import pandas as pd
 import pytest
 
-from audit.corpora.files import FrameCorpus
 from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.runner.executors import InProcess
 from audit.runner.fitting import fitting
@@ -95,23 +93,3 @@ def test_a_corpus_that_breaks_half_way_stores_nothing(own, toy_corpus, toy_relat
     with pytest.raises(AuditError, match="corpus toy has no rows"):
         run(engine, empty, own.specs("calm"), toy_relations, InProcess())
     assert content(engine) == before
-
-
-@pytest.mark.parametrize(
-    ("text", "language", "told"),
-    [
-        ("Der Kellner war sehr freundlich, aber das Essen war kalt und viel zu teuer, Nummer {}.", "en", "look German"),
-        ("The waiter was very kind, but the food was cold and far too dear, number {}.", "en", ""),
-        ("The waiter was very kind, but the food was cold and far too dear, number {}.", "zh", "look English"),
-        ("服务员很友好，可是菜已经凉了，价钱也太贵，号码 {}。", "zh", ""),
-        ("服务员很友好，可是菜已经凉了，价钱也太贵，号码 {}。", "en", "look Chinese"),
-        ("Der Kellner war sehr freundlich, Nummer {}.", "de", ""),
-        ("Gut {}", "en", ""),
-    ],
-)
-def test_texts_that_do_not_read_like_their_language_are_told(text, language, told):
-    from audit.runner.fitting import _of_other_languages
-
-    texts = pd.DataFrame({"text": [text.format(number) for number in range(5)]})
-    remarks = list(_of_other_languages(FrameCorpus(texts, language=language)))
-    assert [told in remark and f"in {language}" in remark for remark in remarks] == [True] * bool(told)

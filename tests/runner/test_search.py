@@ -9,8 +9,6 @@ from service import serving
 import audit
 from audit import registry
 from audit.cli import main
-from audit.errors import AuditError
-from audit.runner.options import SearchOptions
 
 pytestmark = pytest.mark.usefixtures("asked_once")
 
@@ -96,12 +94,6 @@ def test_compositions_are_tried_where_no_relation_alone_is_violated():
     assert search(Flipping(" x y", scores={"x": 0.3}), depth=1).found[0].outcome == "none"
 
 
-def test_a_beam_finds_what_the_greedy_search_walks_past():
-    scores = {"x": 0.4, "y": 0.1}
-    assert search(Flipping(" y z", scores=scores)).found[0].outcome == "none"
-    assert search(Flipping(" y z", scores=scores), method="beam", width=2).found[0].violation.relation == "y | z"
-
-
 def test_a_search_goes_on_from_what_is_stored_and_finds_the_same(tmp_path):
     texts = [f"Film {number} is good" for number in range(4)]
     system, store = Flipping(" x y", scores={"x": 0.3}), tmp_path / "s.db"
@@ -111,36 +103,6 @@ def test_a_search_goes_on_from_what_is_stored_and_finds_the_same(tmp_path):
     assert again.stored == first.executed
     undisturbed = search(Flipping(" x y", scores={"x": 0.3}), *texts)
     assert again.found == undisturbed.found
-
-
-def test_what_a_run_stored_is_not_asked_for_and_no_report_counts_the_search(tmp_path):
-    system, store = Flipping(" z"), tmp_path / "s.db"
-    study = audit.run(["It is a film"], [system], ["x", "z"], store=store, progress=False)
-    before = repr(study)
-    result = search(system, names=["x", "z"], store=store)
-    assert (result.stored, result.executed) == (3, 0)
-    assert repr(audit.open(store)) == before
-
-
-@pytest.mark.parametrize(
-    ("request_", "said"),
-    [
-        ({"budget": 1}, "budget=1: expected a whole number from 2"),
-        ({"depth": 0}, "depth=0: expected a whole number from 1"),
-        ({"max_changed": 0.0}, "max_changed=0.0: expected a number above 0, to 1"),
-        ({"method": "swarm"}, "method='swarm': expected one of greedy, beam"),
-        (
-            {"names": ["MR5.2"], "unit": "document"},
-            "MR5.2 cannot be searched: what it makes hangs on what a system says",
-        ),
-    ],
-)
-def test_what_cannot_be_searched_is_told(request_, said):
-    with pytest.raises(AuditError, match=said):
-        search(Flipping("z"), **request_)
-    with pytest.raises(AuditError, match="search one at a time"):
-        audit.search(["It"], {"a": len, "b": len}, ["x"], budget=5)
-    assert SearchOptions(budget=2).beam == 1
 
 
 def test_by_the_command_line_with_a_limit_of_requests(tmp_path, monkeypatch, capsys):

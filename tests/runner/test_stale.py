@@ -78,17 +78,4 @@ def test_one_that_may_answer_otherwise_is_told_and_not_stopped(ran, answering):
         ran({"mine": answering}, repeats=2)
 
 
-def test_one_that_fails_where_it_answered_is_told_and_stops_the_run_if_it_fails_on_all(ran, answering):
-    ran({"mine": answering})
-    answering.fails = ("film",)
-    with pytest.raises(audit.AuditError, match="system mine answered 3 stored inputs before, and fails now"):
-        ran({"mine": answering})
-    answering.fails = ("good",)
-    with pytest.warns(
-        UserWarning,
-        match="failed on . of .* that it answered before with 'OSError: no answer'; the run goes on",
-    ):
-        assert ran({"mine": answering}) == (0, 0)
-
-
 # By the command line; for pytest see tests/library/test_pytest_plugin.py.

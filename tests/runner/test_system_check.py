@@ -50,18 +50,6 @@ def test_a_service_is_shown_with_what_it_said_and_what_it_costs(here, capsys):
     assert "calls: 3\ncost: 1.5\ncurrency: EUR" in shown
 
 
-def test_where_every_input_fails_the_status_is_2(here, capsys):
-    pytest.importorskip("httpx", reason="pip install 'audit[http]'")
-    with serving(lambda body, number: Reply({"error": "no such key"}, 401)) as server:
-        server.file(here)
-        assert main(["check", "http:service.toml"]) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert "failed on each of the 3 inputs with 'Declined: HTTP 401" in shown.err
-    assert "see whether it wants a key" in shown.err
-    assert sorted(path.name for path in here.iterdir() if path.suffix == ".db") == []
-
-
 @pytest.mark.slow
 def test_a_system_is_prepared_and_asked_about_texts_pairs_or_a_corpus(here):
     loud = check_system("checked_mine:Loud")

@@ -1,9 +1,7 @@
 """One run of a study at a time: a second is refused, and what a run that was killed had is free at once."""
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +9,7 @@ from audit.errors import UnderWay
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.runner.studies import Sampled, make_study
-from audit.runner.underway import began, its_environment
+from audit.runner.underway import its_environment
 from audit.store import open_store
 
 HOLDING = """
@@ -41,12 +39,3 @@ def test_a_second_run_is_told_who_runs_and_a_killed_one_leaves_the_study_free(tm
         other.wait()
         other.stdout.close()
     assert run(engine, toy_corpus(), ["vader"], toy_relations, InProcess()).counts.checks > 0
-
-
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
-def test_a_process_that_ended_is_no_more_though_nobody_has_looked():
-    other = subprocess.Popen([sys.executable, "-c", ""])
-    os.waitid(os.P_PID, other.pid, os.WEXITED | os.WNOWAIT)
-    assert began(other.pid) is None
-    other.wait()
-    assert began(os.getpid())

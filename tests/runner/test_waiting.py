@@ -4,7 +4,6 @@ What a service bears is read from its own record; no time is compared with anoth
 """
 
 import threading
-import time
 
 import pytest
 from service import label_of, plain_answer, serving
@@ -79,17 +78,6 @@ def test_a_job_has_a_limit_and_the_executor_goes_on(tmp_path):
         gate.set()
     assert lost == Lost("no answer within 1 s", late=True)
     assert right.outputs() == RIGHT[10:14]
-
-
-def test_leaving_in_the_middle_ends_what_is_under_way(tmp_path):
-    with serving(delay=10) as server:
-        with Waiting() as executor:
-            executor.submit(Batch(server.file(tmp_path, "batch = 1\nconcurrency = 2"), "sentiment", INPUTS))
-            while not server.bodies:
-                time.sleep(0.01)
-        time.sleep(0.1)
-        assert len(server.bodies) <= 2  # those under way, of 200
-    assert "asynchronous systems" not in [thread.name for thread in threading.enumerate()]
 
 
 KEEPS = """

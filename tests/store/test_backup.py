@@ -2,12 +2,10 @@
 
 import threading
 
-import pytest
 from sqlalchemy import select
 
-from audit.errors import BadFile
 from audit.store import open_store, table_of, tables
-from audit.store.backup import backup, page_faults
+from audit.store.copying import backup, page_faults
 
 
 def beside(folder):
@@ -46,13 +44,3 @@ def test_a_backup_in_the_middle_of_judging_has_one_moment(judged, tmp_path):
         writer.join()
     with open_store(str(result.file)).connect() as connection:
         assert len(connection.execute(select(relation.c.id)).all()) % 2 == 0
-
-
-def test_a_backup_never_replaces_a_file(judged, tmp_path):
-    (tmp_path / "b.db").write_text("mine")
-    with pytest.raises(BadFile, match=r"b\.db is there already"):
-        backup(open_store(judged), tmp_path / "b.db")
-    with pytest.raises(BadFile, match="cannot write"):
-        backup(open_store(judged), tmp_path / "no" / "b.db")
-    assert (tmp_path / "b.db").read_text() == "mine"
-    assert beside(tmp_path) == {"judged.db", "b.db"}

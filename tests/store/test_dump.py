@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from sqlalchemy import select
 
-from audit.errors import BadFile, BadRow
+from audit.errors import BadRow
 from audit.store import open_store, table_of, tables
 from audit.store.copying import filled
 from audit.store.dump import load_tables, spelled, write_tables
@@ -72,12 +72,8 @@ def test_the_rows_come_back(written, tmp_path, content):
     ("column", "value", "message"),
     [
         ("seed", "0", 'column seed is "0", not of type integer'),
-        ("seed", True, "column seed is true, not of type integer"),
-        ("seed", 1 << 63, "not of type integer"),
-        ("has_gold", 1, "column has_gold is 1, not of type boolean"),
         ("key", "xy", 'column key is "xy", not of type bytes'),
         ("created_at", "yesterday", "not of type time"),
-        ("created_at", "2026-01-01T00:00:00", "not of type time"),
         ("corpus", None, "column corpus is null"),
         ("strange", 1, "exactly id, key, task"),
     ],
@@ -91,25 +87,3 @@ def test_a_row_that_is_none_is_refused_with_its_line(written, tmp_path, column, 
         load(folder, entries, tmp_path / "b.db")
     assert message in str(refused.value)
     assert not list(tmp_path.glob("b.db*"))
-
-
-def test_rows_that_refer_to_nothing_or_are_there_twice_are_refused(written, tmp_path):
-    folder, entries = written
-    path = folder / "tables/study.jsonl"
-    path.write_text(path.read_text(encoding="utf-8") * 2, encoding="utf-8")
-    with pytest.raises(BadFile, match=r"table study, rows 1 to 2: the database refuses them: UNIQUE"):
-        load(folder, entries, tmp_path / "b.db")
-    path.write_text("", encoding="utf-8")
-    with pytest.raises(BadFile, match="0 rows, the manifest says 1"):
-        load(folder, entries, tmp_path / "b.db")
-    with pytest.raises(BadFile, match=r"table source, rows 1 to 1: .*FOREIGN KEY"):
-        load(folder, entries | {"study": entries["study"] | {"rows": 0}}, tmp_path / "b.db")
-    assert not list(tmp_path.glob("b.db*"))
-
-
-def test_a_database_with_rows_is_not_filled(written, tmp_path, content):
-    folder, entries = written
-    before = content(open_store(str(tmp_path / "a.db")))
-    with pytest.raises(BadFile, match=r"is not empty \(it has rows in "):
-        load(folder, entries, tmp_path / "a.db")
-    assert content(open_store(str(tmp_path / "a.db"))) == before

@@ -3,20 +3,11 @@
 import pytest
 from disputing import disputed
 from sqlalchemy import create_engine, select, text
-from sqlalchemy.exc import OperationalError
 
 from audit.corpora import get_corpus
 from audit.false_satisfaction.questions import attributed_groups, queue_length
-from audit.judging.accounts import (
-    add_account,
-)
-from audit.judging.adjudications import (
-    adjudicate,
-    change_adjudication,
-    flagged_ids,
-    opinions,
-    send_back,
-)
+from audit.judging.accounts import add_account
+from audit.judging.adjudications import adjudicate, change_adjudication, flagged_ids, opinions, send_back
 from audit.judging.judgements import flag, judge, skip, undo, unflag
 from audit.judging.labels import answer_with_gold
 from audit.judging.queue import LEASE, next_question
@@ -29,7 +20,6 @@ from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
-from audit.store import engine as store
 from audit.store import insert_new, open_store, table_of, tables
 from audit.studies.impact import consequences, false_satisfactions, give_cause, take_back_cause
 
@@ -90,7 +80,7 @@ def everything(engine):
     judge_groups(engine, ann, bob)
     assert attributed_groups(engine, "system")["value"].nunique() == 2
     report = study_report(engine)
-    assert report["relations"][0]["carry"]["audited"] > 0
+    assert report["relations"][0]["carry"]["error"]["n"] > 0
     ask_next(engine, SampleOptions(10, decide="winner"))
     answer_with_gold(engine)
     return [report, study_report(engine)]
@@ -124,20 +114,13 @@ def test_the_same_report_on_postgresql_and_sqlite(postgres_url, tmp_path):
     assert on_sqlite[0]["validity"][0]["holds"]["judged"]
 
 
-@pytest.mark.parametrize("idle", [True, False])
-def test_a_connection_that_the_server_has_ended_is_replaced_where_nobody_used_it_for_a_while(
-    postgres_url, monkeypatch, idle
-):
-    monkeypatch.setattr(store, "FRESH", 0.0 if idle else 3_600.0)
+def test_a_connection_that_the_server_has_ended_is_replaced(postgres_url):
     engine = open_store(postgres_url, create=True)
     ask = text("SELECT pg_backend_pid()")
     with engine.connect() as connection:
         before = connection.execute(ask).scalar()
     with create_engine(postgres_url).connect() as other:
         other.execute(text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": before})
-    if not idle:  # it is taken for good; who comes after that finds another
-        with pytest.raises(OperationalError), engine.connect() as connection:
-            connection.execute(ask)
     with engine.connect() as connection:
         assert connection.execute(ask).scalar() != before
     engine.dispose()

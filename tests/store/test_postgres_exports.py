@@ -7,8 +7,6 @@ from audit.exchange.doctor import doctor
 from audit.exchange.export import export
 from audit.exchange.replay import import_export, replay
 from audit.store import open_store, table_of, tables
-from audit.store.backup import backup
-from audit.store.copying import copy_tables, filled
 
 pytestmark = pytest.mark.postgres
 
@@ -41,12 +39,3 @@ def test_numbers_go_on_after_the_imported_ones(judged, postgres_url, tmp_path):
         row = {"question_id": 1, "annotator_id": 1, "round": 2, "answer": "positive", "guideline": 1}
         key = connection.execute(judgement.insert(), row | {"decided_at": tables.now()}).inserted_primary_key
         assert key[0] == last + 1
-
-
-def test_a_backup_is_the_same_database(judged, postgres_url, tmp_path, content):
-    with filled(postgres_url) as into, open_store(judged).connect() as connection:
-        copy_tables(connection, into)
-    engine = open_store(postgres_url)
-    result = backup(engine, tmp_path / "b.db")
-    assert content(open_store(str(result.file))) == content(open_store(judged))
-    assert content(engine)["annotator"] == content(open_store(judged))["annotator"]  # passwords too

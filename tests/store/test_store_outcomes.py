@@ -62,25 +62,3 @@ def test_the_arrays_say_what_the_rows_say(outcomes, studies):
     assert seen == wanted
     order = list(zip(checks.source.tolist(), checks.relation.tolist(), strict=True))
     assert order == sorted(set(order))
-
-
-def test_systems_with_far_apart_ids_are_told_apart():
-    """A packed number has room for 21 neighbouring ids: 1 to 21 and 22 to 42 are two, and 1,000 is a third."""
-    engine = database({})
-    ids = [1, 2, 3, 21, 22, 42, 1000]
-    with engine.begin() as connection:
-        new = [{"id": n, "name": f"S{n}", "version": "1"} for n in ids if n > 3]
-        insert_new(connection, tables.System, new)
-        # Source 5 has every outcome under relation 1; source 7 was checked for the last system alone.
-        rows = [(5, system, Outcome(place % 4)) for place, system in enumerate(ids)] + [(7, 1000, Outcome.ERROR)]
-        verdicts = [
-            {"group_id": group_id(source, 1, None), "system_id": system, "outcome": int(outcome)}
-            for source, system, outcome in rows
-        ]
-        insert_new(connection, tables.Verdict, verdicts)
-        checks = checked(connection, [1, 2])
-    assert checks.systems == tuple(ids)
-    assert checks.source.tolist() == [5, 7]
-    assert checks.outcome.tolist() == [[0, 1, 2, 3, 0, 1, 2], [UNCHECKED] * 6 + [3]]
-    assert checks.of(1).source.tolist() == [5, 7]
-    assert checks.of(2).source.tolist() == []

@@ -1,0 +1,172 @@
+"""What a report is computed from: counts of cells, the groups behind them, and what systems are compared by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audit.errors import AuditError
+from audit.relations.registry import name_order
+from audit.reports.document import plain
+from audit.statistics.contests import Answered, Compared, Contest, Standing, lead, standing
+from audit.statistics.intervals import Target
+from audit.statistics.rates import TELLING, Checked, Judged, Rates, rates_of, where
+
+NAMES = ("study", "corpus", "task", "relation", "system")
+KEY = ["task", "study", "relation", "system"]
+COUNTS = (
+    "groups", "satisfied", "violated", "inapplicable", "errors", "drawn", "judged", "false", "open", "waiting",
+)  # fmt: skip
+NOTHING = np.zeros(0, int)
+_NOT_JUDGED, _NOT_CHECKED = Judged(*[NOTHING] * 7), Checked(*[NOTHING] * 5)
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """What a study's systems are compared by, by the names of its relations: their groups, and what is answered.
+
+    `open` (groups, systems) are the groups that were given up. `systems` are the names of the columns, `cluster`
+    (sources,) codes of documents.
+    """
+
+    groups: Mapping[str, Compared]
+    answered: Mapping[str, Answered]
+    open: Mapping[str, np.ndarray]
+    systems: tuple[str, ...]
+    cluster: np.ndarray
+
+    def columns(self, systems: Sequence[str]) -> list[int]:
+        """The columns of these systems."""
+        return [self.systems.index(system) for system in systems]
+
+    def among(self, keep: np.ndarray) -> Comparisons:
+        """The same over the groups of these sources (bool) alone."""
+        rows = {name: keep[groups.source] for name, groups in self.groups.items()}
+        groups = {
+            name: Compared(one.source[at], one.satisfied[at], one.output[at], one.proxy[:, at])
+            for (name, one), at in zip(self.groups.items(), rows.values(), strict=True)
+        }
+        answered = {name: Answered(one.q[rows[name]], one.genuine[rows[name]]) for name, one in self.answered.items()}
+        return replace(self, groups=groups, answered=answered, open={n: one[rows[n]] for n, one in self.open.items()})
+
+    def _parts(self, weights: Mapping[str, float], target: Target) -> tuple[Contest, int, np.ndarray | None]:
+        """The contest over relations with these weights, and the number of sources with the clusters that count."""
+        place = {name: at for at, name in enumerate(self.groups)}
+        shares = {place[name]: share for name, share in weights.items() if name in place}
+        size = max(len(self.cluster), int(self.cluster.max(initial=-1)) + 1)
+        cluster = self.cluster if target == "population" else None
+        return Contest(shares, tuple(range(len(self.systems)))), size, cluster
+
+    def standing(
+        self, weights: Mapping[str, float], systems: Sequence[str], target: Target, delta: float, seed: int = 0
+    ) -> Standing:
+        """How these systems stand in the mean over relations with these weights."""
+        contest, size, cluster = self._parts(weights, target)
+        groups, answered = list(self.groups.values()), list(self.answered.values())
+        return standing(contest, groups, answered, self.columns(systems), size, cluster, delta, seed=seed)
+
+    def bounds(
+        self, weights: Mapping[str, float], systems: Sequence[str], target: Target, z: float
+    ) -> tuple[float, float]:
+        """The least and the most that SR_g of the first less that of the second may be where groups are open, with the
+        outer ends of the intervals of both."""
+        (a, b), (contest, size, cluster) = self.columns(systems), self._parts(weights, target)
+        ends = []
+        for sign in (-1, 1):
+            answered = []
+            for name, one in self.answered.items():
+                genuine = one.genuine.copy()
+                genuine[self.open[name][:, a], a] = sign > 0
+                genuine[self.open[name][:, b], b] = sign < 0
+                answered.append(Answered(one.q, genuine))
+            d, error, rest = lead(contest, list(self.groups.values()), answered, a, b, size, cluster)
+            ends.append(d + sign * z * math.sqrt(float((error**2).sum()) + rest**2))
+        return max(ends[0], -1.0), min(ends[1], 1.0)
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What a report is computed from.
+
+    `cells` has a row a (study, task, relation, system): these columns, corpus, perhaps family, and the counts of
+    `COUNTS`; where totals are known as rates only, the counts are missing and there are sr_observed and fs_rate.
+    `judged` and `checked` are the groups behind them, whose cells are rows of `cells`. `comparisons` are those of each
+    study; a study that is not there is compared by its cells' rates alone, as if these were independent.
+    """
+
+    cells: pd.DataFrame
+    judged: Judged = _NOT_JUDGED
+    checked: Checked = _NOT_CHECKED
+    comparisons: Mapping[Any, Comparisons] = field(default_factory=dict)
+    target: Target = "population"
+    confidence: float = 0.95
+    delta: float = 0.0
+    _of_cells: dict[int, Rates] = field(default_factory=dict, repr=False)
+
+    def rates(self, places: Sequence[int]) -> Rates:
+        """The rates of these cells together."""
+        finite = self.target == "corpus"
+        return rates_of(places, self.judged, self.checked, finite=finite, confidence=self.confidence)
+
+    def rates_of_cell(self, place: int) -> Rates:
+        """The rates of one cell, worked out once."""
+        if place not in self._of_cells:
+            self._of_cells[place] = self.rates([place])
+        return self._of_cells[place]
+
+    def within(self, keep: np.ndarray) -> Basis:
+        """The basis of the groups of these sources (bool, by their codes) alone."""
+        judged, checked = where(self.judged, keep[self.judged.source]), where(self.checked, keep[self.checked.source])
+        return replace(self, judged=judged, checked=checked, _of_cells={})
+
+    @cached_property
+    def places(self) -> dict[tuple[object, str, str], int]:
+        """The row of each (study, relation, system)."""
+        names = (self.cells[name] for name in ("study", "relation", "system"))
+        return {(plain(study), *rest): at for at, (study, *rest) in enumerate(zip(*names, strict=True))}
+
+
+def basis_of_totals(cells: pd.DataFrame, target: Target, confidence: float = 0.95, delta: float = 0.0) -> Basis:
+    """Return the basis of a table of totals: every group counts by itself, and the judged ones were drawn at random."""
+    cells = ordered(cells)
+    judged, checked = [(NOTHING, NOTHING, NOTHING)], [(NOTHING, NOTHING)]
+    for at, cell in enumerate(cells.to_dict("records")):
+        counts = [plain(cell[name]) for name in ("satisfied", "violated", "judged", "false")]
+        if None in counts[:2]:
+            continue
+        satisfied, violated, n, false = (int(count or 0) for count in counts)
+        if not 0 <= false <= n <= satisfied or violated < 0:
+            raise AuditError(
+                f"relation {cell['relation']}, system {cell['system']}: {false} false of {n} judged of {satisfied} "
+                "satisfied groups is impossible"
+            )
+        judged.append((np.full(n, at), np.arange(n) < false, np.full(n, n / max(satisfied, 1))))
+        checked.append((np.full(satisfied + violated, at), np.arange(satisfied + violated) < satisfied))
+    cell, is_false, q = (np.concatenate(parts) for parts in zip(*judged, strict=True))
+    of_cell, is_satisfied = (np.concatenate(parts) for parts in zip(*checked, strict=True))
+    each, nothing, every = np.arange(len(cell)), np.zeros(len(cell), np.int8), np.arange(len(of_cell)) + len(cell)
+    return Basis(
+        cells,
+        Judged(cell, nothing + TELLING, is_false.astype(np.int8), nothing, q, each, each),
+        Checked(of_cell, np.full(len(of_cell), TELLING), is_satisfied.astype(np.int8), every, every),
+        target=target,
+        confidence=confidence,
+        delta=delta,
+    )
+
+
+def ordered(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return cells by task, study, relation and system, with all columns that a report reads."""
+    optional = [name for name in ("sr_observed", "fs_rate", "family", "rejected") if name in frame]
+    frame = frame.reindex(columns=[*NAMES, *COUNTS, *optional])
+    keys = [
+        (str(task), name_order(str(study)), name_order(str(relation)), str(system))
+        for task, study, relation, system in frame[KEY].itertuples(index=False)
+    ]
+    return frame.iloc[sorted(range(len(frame)), key=keys.__getitem__)].reset_index(drop=True)
