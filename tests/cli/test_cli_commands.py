@@ -209,22 +209,6 @@ def test_import_run_says_what_it_made(answered, tmp_path, monkeypatch):
     assert (cell["judged"], cell["false"], cell["sr_genuine"]["value"]) == (1, 0, 1.0)
 
 
-def test_accounts_are_made(run_of, monkeypatch, capsys):
-    run_of()
-    monkeypatch.setenv("AUDIT_PASSWORD", "correct horse")
-    assert main(["user", "add", "mia", "--role", "manager", "--db", "a.db"]) == 0
-    assert "Account mia (manager) made." in capsys.readouterr().out
-    for arguments, says in (
-        (["mia"], "there is an account 'mia' already"),
-        (["ben", "--role", "king"], "role 'king' is not one of annotator, adjudicator, manager"),
-    ):
-        assert main(["user", "add", *arguments, "--db", "a.db"]) == 2
-        assert says in capsys.readouterr().err
-    monkeypatch.setenv("AUDIT_PASSWORD", "short")
-    assert main(["user", "add", "ben", "--db", "a.db"]) == 2
-    assert "it must have 8 to 1,000" in capsys.readouterr().err
-
-
 def test_accounts_are_given_passwords(run_of, monkeypatch, capsys):
     from audit.errors import NotAllowed
     from audit.judging.sign_in import account_of, log_in, login_of
