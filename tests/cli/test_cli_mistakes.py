@@ -76,15 +76,6 @@ def test_a_mistake_is_one_line_and_leaves_nothing(arguments, says, here, mistake
     assert sorted(one.name for one in here.iterdir()) == ["reviews.csv"]
 
 
-def test_commands_out_of_order_say_what_comes_first(here, mistake):
-    open_store("a.db", create=True).dispose()
-    assert "nothing is satisfied, so there is nothing to ask; run `audit run`" in mistake(
-        "sample", "--db", "a.db", "--base", "5"
-    )
-    assert "run `audit run`" in mistake("report", "--db", "a.db")
-    assert "there is no study 3" in mistake("report", "--db", "a.db", "--study", "3")
-
-
 def test_a_port_that_is_taken_or_none_is_refused(ran, capsys):
     with socket.socket() as other:
         other.bind(("localhost", 0))
@@ -122,12 +113,3 @@ def test_stopping_says_that_the_same_command_goes_on(here, capsys, monkeypatch):
     assert shown.out == ""
     assert shown.err.splitlines()[-1] == "audit: stopped; the same command goes on from here"
     monkeypatch.undo()
-
-
-def test_mistakes_of_the_program_are_not_hidden(here, monkeypatch):
-    def broken(*_, **__):
-        raise ZeroDivisionError
-
-    monkeypatch.setattr("audit.runner.run.run", broken)
-    with pytest.raises(ZeroDivisionError):
-        main([*RUN, *GOOD])
