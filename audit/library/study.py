@@ -430,22 +430,20 @@ class Study:
         self.close()
 
     def __repr__(self) -> str:
-        study, source, system = table_of(tables.Study), table_of(tables.Source), table_of(tables.System)
-        verdict, relation, draw = table_of(tables.Verdict), table_of(tables.Relation), table_of(tables.Draw)
-        question = table_of(tables.Question)
+        study, question = table_of(tables.Study), table_of(tables.Question)
+        verdict, draw = table_of(tables.Verdict), table_of(tables.Draw)
+        counts = [
+            select(func.count()).select_from(table_of(of)) for of in (tables.Source, tables.Relation, tables.System)
+        ]
+        counts += [
+            select(func.count()).where(verdict.c.outcome == int(Outcome.SATISFIED)),
+            select(func.count(draw.c.source_id.distinct())),
+            select(func.count()).where(question.c.priority < BEHIND, question.c.kind.not_in(SCALES)),
+        ]
         with self.engine.connect() as connection:
             corpora = connection.execute(select(study.c.corpus).order_by(study.c.id)).scalars().all()
-            sources, relations, systems, satisfied, drawn, waiting = (
-                int(connection.execute(query).scalar() or 0)
-                for query in (
-                    select(func.count()).select_from(source),
-                    select(func.count()).select_from(relation),
-                    select(func.count()).select_from(system),
-                    select(func.count()).where(verdict.c.outcome == int(Outcome.SATISFIED)),
-                    select(func.count(draw.c.source_id.distinct())),
-                    select(func.count()).where(question.c.priority < BEHIND, question.c.kind.not_in(SCALES)),
-                )
-            )
+            numbers = [int(connection.execute(query).scalar() or 0) for query in counts]
+        sources, relations, systems, satisfied, drawn, waiting = numbers
         waits = "no question waits" if not waiting else f"{waiting:,} question{' waits' if waiting == 1 else 's wait'}"
         return (
             f"Study of {', '.join(dict.fromkeys(corpora)) or 'nothing'}: {counted(sources, 'source')}, "
