@@ -140,16 +140,6 @@ def test_a_failure_has_the_genuine_rate_where_somebody_judged():
     assert "genuine, by 8 judged groups: 50.0 % [" in _failure(check, 0.0)
 
 
-@pytest.mark.slow
-def test_another_version_of_a_relation_in_the_same_database_is_another_test(tests):
-    run(tests, "--audit-db", "kept.db", "-k", "NONE").assert_outcomes(skipped=1, deselected=3)
-    changed = TESTS.replace('"Applies nowhere."', "return text.lower()")
-    tests.path.joinpath("test_films.py").write_text(changed)
-    run(tests, "--audit-db", "kept.db", "-k", "NONE").assert_outcomes(passed=1, deselected=3)
-    tests.path.joinpath("test_films.py").write_text(changed.replace("text.lower()", "text.upper()"))
-    run(tests, "--audit-db", "kept.db", "-k", "NONE").assert_outcomes(failed=1, deselected=3)
-
-
 PRODUCT = """
 def classify(text):
     with open("model.txt") as file:

@@ -173,25 +173,6 @@ def test_a_change_behind_the_cut_of_a_system_is_no_evidence_and_is_counted():
     assert sum("cut off" in note for note in report.notes) == sum("cut off" in line for line in study.ran.lines()) == 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("labels", "reason"),
-    [
-        ({"text": ["x"], "label": ["positive"]}, "labels has no column 'annotator'"),
-        (
-            {"text": ["Another text."], "label": ["positive"], "annotator": ["anna"]},
-            r"labels, row 1: text not in the database \('Another text\.'\); study\.questions\(\) has",
-        ),
-        ({"text": [FILMS[0][0]], "label": ["great"], "annotator": ["anna"]}, "great"),
-    ],
-)
-def test_wrong_labels_are_refused(labels: dict, reason: str):
-    study = audit.run(FILMS[:1], [by_keyword], ["MR3.1"], progress=False).sample(1)
-    with pytest.raises(audit.AuditError, match=reason):
-        study.answer(pd.DataFrame(labels))
-    assert study.report(answers="people").cells[0].judged == 0
-
-
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
