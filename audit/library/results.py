@@ -10,7 +10,6 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pandas as pd
-from sqlalchemy import Engine
 
 from audit.errors import AuditError, UnknownName
 from audit.exchange.rerank import rerank as _rerank
@@ -25,7 +24,6 @@ from audit.reports.compare import Condition, compare_sections
 from audit.reports.document import (
     DecisionEntry,
     Entry,
-    RelationResultEntry,
     ReportDocument,
     SliceRate,
     SliceTest,
@@ -33,7 +31,7 @@ from audit.reports.document import (
 from audit.reports.first_page import first_lines, verdict
 from audit.reports.html import sections_in_notebook
 from audit.reports.options import CoefficientOptions, StandingOptions
-from audit.reports.ratings import RATING, Rated, stored_ratings
+from audit.reports.ratings import RATING, Rated
 from audit.reports.sections import difference_chart, false_chart, notes_of, rates_chart, to_terminal
 from audit.reports.tables import printed, to_text
 from audit.reports.words import Estimate, Say, estimate, signature_line
@@ -65,13 +63,6 @@ def _value(value: Any) -> Any:
     if isinstance(value, Mapping):
         return estimate(value) if "value" in value else _row(value)
     return tuple(map(_value, value)) if isinstance(value, list) else value
-
-
-def _relation(entry: RelationResultEntry) -> Row:
-    row = _row(entry)
-    for name in ("order_observed", "order_genuine"):
-        setattr(row, name, tuple(getattr(place, "system", place) for place in getattr(row, name) or ()))
-    return row
 
 
 @dataclass(frozen=True)
@@ -123,7 +114,7 @@ class Report:
     @cached_property
     def relations(self) -> Relations:
         """The order of the systems before and after the correction, by relation."""
-        return Relations([_relation(row) for row in self.document["relations"]])
+        return Relations([_row(row) for row in self.document["relations"]])
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -330,8 +321,7 @@ def agreement(
 ) -> Agreement:
     """Coefficients of agreement with intervals, from a frame with the columns item, annotator, label.
 
-    One row per rating; an annotator rates an item once. Raises AuditError for columns that are missing, empty fields,
-    an item rated twice by somebody, and fewer than two annotators.
+    One row per rating; an annotator rates an item once, and there are two or more. Raises AuditError for anything else.
 
     >>> votes = [("t1", "anna", "x"), ("t1", "ben", "x"), ("t2", "anna", "y"), ("t2", "ben", "x")]
     >>> agreement(pd.DataFrame(votes, columns=["item", "annotator", "label"])).to_frame()["name"].tolist()[:1]
@@ -357,11 +347,6 @@ def agreement(
     }
     rated = Rated(frame.assign(line=range(1, len(frame) + 1)), None, (), origin)
     return Agreement(agreement_report(rated, by=by, confidence=confidence, **vars(options)))
-
-
-def stored_agreement(engine: Engine, task: str | None) -> Agreement:
-    """The agreement of the annotators whose judgements a database holds."""
-    return Agreement(agreement_report(stored_ratings(engine, task)))
 
 
 class Comparison:

@@ -24,15 +24,17 @@ from audit.judging.options import WordsOptions
 from audit.judging.samples import ask_next
 from audit.judging.words import set_words
 from audit.library.components import Texts, corpus_of, judge_of, system_names, using
-from audit.library.results import Agreement, Comparison, Report, stored_agreement
+from audit.library.results import Agreement, Comparison, Report
 from audit.messages import counted
 from audit.options import spread
 from audit.relations import Outcome
 from audit.relations.registry import with_lines
+from audit.reports.agreement import agreement_report
 from audit.reports.compare import compare as compare_versions
 from audit.reports.document import Entry
 from audit.reports.judges import judges_report
 from audit.reports.options import CompareOptions, FollowUpOptions, ReportOptions
+from audit.reports.ratings import stored_ratings
 from audit.reports.study import study_report
 from audit.reports.validity import By, validity_report
 from audit.runner.budget import Budget
@@ -409,7 +411,7 @@ class Study:
     @checked_arguments
     def agreement(self, task: str | None = None) -> Agreement:
         """How far the annotators agree. Raises AuditError where nobody judged what somebody else did."""
-        return stored_agreement(self.engine, task)
+        return Agreement(agreement_report(stored_ratings(self.engine, task)))
 
     @checked_arguments
     def validity(self, by: By | None = None) -> Entry:
