@@ -40,7 +40,7 @@ def metamorphic(
     `version` is that of the decorated function as a system (default: a fingerprint of the code that it reaches); where
     stored outputs under it are other ones, the test fails. `corpus` and `options` are those of `audit.run`; a file is
     looked for beside the test, too. With a `system` the decorated function is called when the relation has passed, with
-    the `audit.reports.compare.RelationCheck` where it takes an argument. A failure shows the rate with its interval, and
+    the `audit.reports.compare.RelationCheck` where it takes an argument. A failure shows the rate with interval, and
     the genuine one where people have judged, and `show` groups. A relation that makes no group skips the test.
 
     >>> @metamorphic(["A good film.", "A bad film."], ["MR3.1"], max_violations=0.05)
