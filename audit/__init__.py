@@ -19,12 +19,8 @@ _FROM = {
     "audit.library.study": ("Study", "check_system", "compare", "forecast", "open", "run", "search"),
     "audit.library.results": (
         "Agreement",
-        "Cell",
         "Comparison",
         "Estimate",
-        "Pair",
-        "Ranked",
-        "RelationResult",
         "Report",
         "agreement",
         "rerank",
@@ -48,11 +44,7 @@ if TYPE_CHECKING:
     from audit.library.components import relation as relation
     from audit.library.metamorphic import metamorphic as metamorphic
     from audit.library.results import Agreement as Agreement
-    from audit.library.results import Cell as Cell
     from audit.library.results import Comparison as Comparison
-    from audit.library.results import Pair as Pair
-    from audit.library.results import Ranked as Ranked
-    from audit.library.results import RelationResult as RelationResult
     from audit.library.results import Report as Report
     from audit.library.results import agreement as agreement
     from audit.library.results import rerank as rerank

@@ -29,10 +29,6 @@ SHOWN = 10
 """How many bad rows a message lists; it always says how many there are."""
 
 
-_DIGITS = 308
-"""Digits of the longest whole number that is taken: a float cannot hold a longer one."""
-
-
 class Excessive(ValueError):
     """JSON or TOML that is well spelled, but nested too deeply, or with a number that nobody can compute with."""
 
@@ -95,12 +91,12 @@ def parse_json(text: str | bytes) -> Any:
     {'score': 0.5}
     >>> parse_json("[1e400]")
     Traceback (most recent call last):
-    audit.files.Excessive: 1e400 is too large a number
+    audit.files.Excessive: 1e400 is not a number to compute with
     """
     try:
         return _JSON.decode(text if isinstance(text, str) else text.decode(json.detect_encoding(text)))
     except RecursionError:
-        raise Excessive(message("file.json_deep")) from None
+        raise Excessive(message("file.deep")) from None
 
 
 def read_json(path: str | Path, advice: str) -> Any:
@@ -127,32 +123,26 @@ def toml_of(path: str | Path, text: str, advice: str) -> dict[str, Any]:
         _refuse_endless(content)
         return content
     except RecursionError:
-        problem: object = message("file.toml_deep")
-    except (tomllib.TOMLDecodeError, Excessive) as error:
-        problem = error if isinstance(error, Excessive) else message("file.not_toml", reason=error)
-    except ValueError:  # Python's own, for a whole number of thousands of digits
-        problem = message("file.digits", most=_DIGITS)
+        problem: object = message("file.deep")
+    except Excessive as error:
+        problem = error
+    except ValueError as error:  # a whole number of thousands of digits, too
+        problem = message("file.not_toml", reason=error)
     raise BadFile(message("file.advised", file=path, reason=problem, advice=advice))
 
 
-def _float(spelled: str) -> float:
-    number = float(spelled)
-    if math.isfinite(number):
+def _number(spelled: str) -> float:
+    if math.isfinite(number := float(spelled)):
         return number
-    raise Excessive(message("file.large_number", number=spelled[:40]))
+    raise Excessive(message("file.number", number=spelled[:40]))
 
 
 def _whole(spelled: str) -> int:
-    if len(spelled) > _DIGITS:
-        raise Excessive(message("file.digits_of", count=len(spelled), most=_DIGITS))
+    _number(spelled)  # what a float cannot hold, nobody can compute with
     return int(spelled)
 
 
-def _no_number(spelled: str) -> NoReturn:
-    raise Excessive(message("file.no_number", number=spelled))
-
-
-_JSON = json.JSONDecoder(parse_float=_float, parse_int=_whole, parse_constant=_no_number)
+_JSON = json.JSONDecoder(parse_float=_number, parse_int=_whole, parse_constant=_number)
 raw_json = _JSON.raw_decode
 """`parse_json` for a text that begins with JSON: the value, and where it ends. Raises RecursionError, too."""
 
@@ -160,9 +150,9 @@ raw_json = _JSON.raw_decode
 def _refuse_endless(value: object, *keys: str) -> None:
     """Raise Excessive for what TOML allows and nobody can compute with: inf, nan, and whole numbers of any length."""
     if isinstance(value, float) and not math.isfinite(value):
-        raise Excessive(message("file.endless", key=".".join(keys), number=value))
-    if isinstance(value, int) and value.bit_length() > 1023:
-        raise Excessive(message("file.digits_at", key=".".join(keys), most=_DIGITS))
+        raise Excessive(message("file.number_at", key=".".join(keys), number=value))
+    if isinstance(value, int) and value.bit_length() > 1023:  # Python spells no long one in decimals
+        raise Excessive(message("file.number_at", key=".".join(keys), number=f"{value:#x}"[:40]))
     if isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             _refuse_endless(item, *keys, str(key))

@@ -244,7 +244,7 @@ def _words(schema: Mapping[str, Any]) -> str:
         return schema["allowed"]  # type: ignore[no-any-return]
     if "anyOf" in schema:
         first, *others = [_words(part) for part in schema["anyOf"] if part != {"type": "null"}]
-        return reduce(lambda words, other: message("user_file.or", first=words, second=other), others, first)
+        return reduce(lambda words, other: message("asking.or", first=words, second=other), others, first)
     if "enum" in schema:
         return message("user_file.one_of", names=schema["enum"])
     words = message(f"user_file.{schema.get('type', 'string')}")

@@ -19,12 +19,12 @@ from audit.files import Excessive, parse_json, read_bytes, read_json, read_table
     [
         ("[" * 100_000, "nested too deeply"),
         ('{"a":' * 100_000, "nested too deeply"),
-        ("9" * 10_000, "10,000 digits; at most 308 are allowed"),
-        ("-" + "9" * 400, "401 digits"),
-        ('{"a": 1e400}', "1e400 is too large a number"),
-        ("[-1e400]", "-1e400 is too large a number"),
-        ("[NaN]", "NaN is no number of JSON"),
-        ("[-Infinity]", "-Infinity is no number of JSON"),
+        ("9" * 10_000, "9{40} is not a number to compute with"),
+        ("-" + "9" * 400, "-9{39} is not a number to compute with"),
+        ('{"a": 1e400}', "1e400 is not a number to compute with"),
+        ("[-1e400]", "-1e400 is not a number to compute with"),
+        ("[NaN]", "NaN is not a number to compute with"),
+        ("[-Infinity]", "-Infinity is not a number to compute with"),
     ],
     ids=lambda value: value[:12],
 )
@@ -55,17 +55,17 @@ def test_json_and_toml_say_what_they_say():
     ("text", "says"),
     [
         ("a = ", "this is not TOML: Invalid value"),
-        ("a = " + "[" * 100_000, "nested too deeply"),
-        (".".join("a" * 5_000) + " = 1", "nested too deeply"),
-        ("a = " + "9" * 10_000, "a whole number of more than 308 digits"),
-        ("[a]\nb = 0x1" + "0" * 10_000, "a.b: the whole number has more than 308 digits"),
+        ("a = " + "[" * 100_000, "this is nested too deeply"),
+        (".".join("a" * 5_000) + " = 1", "this is nested too deeply"),
+        ("a = " + "9" * 10_000, "this is not TOML: Exceeds the limit"),
+        ("[a]\nb = 0x1" + "0" * 10_000, "a.b: 0x10{37} is not a number to compute with"),
         ("a = [0, 1e400]", "a.1: inf is not a number"),
         ("a = nan", "a: nan is not a number"),
     ],
     ids=lambda value: value[:12],
 )
 def test_toml_that_nobody_can_use(text, says):
-    with pytest.raises(BadFile, match=rf"^a\.toml: (there is |tables or lists are )?{says}.*; see the page$"):
+    with pytest.raises(BadFile, match=rf"^a\.toml: {says}.*; see the page$"):
         toml_of("a.toml", text, "see the page")
 
 

@@ -3,7 +3,6 @@
 import errno
 import getpass
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,8 +14,6 @@ from audit.cli.options import DATABASE, PEOPLE, START, Database, command, group,
 from audit.errors import AuditError
 from audit.options import Told
 
-_HOST = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|(?=.*:)[0-9A-Fa-f:.]{2,45}(?:%\w{1,20})?")
-"""The form of a name, an IPv4 address, or an IPv6 address."""
 Name = Annotated[str, Told("of the account", "NAME", argument=True)]
 
 
@@ -66,8 +63,7 @@ def serve_app(
 
 
 def login_settings(login_hours: float | None, https: bool) -> dict[str, str]:
-    """Return the options about logging in as variables of the environment. Raises AuditError for a bad number of
-    hours."""
+    """Return the options about logging in as variables of the environment."""
     from audit.ui import settings
 
     variables = {settings.HTTPS: "1"} if https else {}
@@ -78,8 +74,7 @@ def login_settings(login_hours: float | None, https: bool) -> dict[str, str]:
 
 
 def served_files(files: Sequence[str]) -> dict[str, str]:
-    """Return the option about own systems as a variable of the environment. Raises AuditError for a file that is not in
-    this folder, where processes that run a study import it from."""
+    """Return the option about own systems as a variable; processes that run a study import them from this folder."""
     from audit.studies.own_systems import FILES
 
     for file in files:
@@ -97,7 +92,14 @@ def serve(database: str, port: int, address: str = "localhost", environment: Map
     say(f"The app is at http://{address}:{port} (stop it with Ctrl-C).")
     words = another_python("-m", "streamlit", "run", str(script()))
     words += [*arguments(port), "--server.address", address]
-    _become(words, {**its_environment(), **(environment or {}), "AUDIT_DB": _absolute(database)})
+    _become(
+        words,
+        {
+            **its_environment(),
+            **(environment or {}),
+            "AUDIT_DB": database if "://" in database else os.path.realpath(database),
+        },
+    )
 
 
 def _become(words: list[str], environment: Mapping[str, str]) -> None:
@@ -116,11 +118,6 @@ def check_port(port: int, address: str) -> None:
 
     if not 0 < port < 65536:
         raise AuditError(f"--port {port}: must be from 1 to 65535")
-    if not _HOST.fullmatch(address):  # an empty one would be every address of the machine
-        raise AuditError(
-            f"--address {address[:80]!r}: must be a name or an IP address of this machine, such as localhost or "
-            "192.0.2.1; 0.0.0.0 is every one that it has"
-        )
     try:
         kind, _, _, _, where = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         with socket.socket(kind) as probe:
@@ -138,10 +135,6 @@ def script() -> Path:
     package = Path(__file__).resolve().parents[1]
     packaged = package / "script" / "app.py"
     return packaged if packaged.exists() else package.parent / "app.py"
-
-
-def _absolute(database: str) -> str:
-    return database if "://" in database else str(Path(database).resolve())
 
 
 group(

@@ -83,10 +83,7 @@ class _Made:
 
 
 def _all_made(connection: Connection, only: int | None, names: Sequence[str]) -> list[_Made]:
-    """Return what each relation made, of one study or of all, and of these relations where some are named.
-
-    Raises AuditError where nothing was checked, UnknownName for a relation that is not there.
-    """
+    """Return what each relation made, of one study or of all, and of these relations where some are named."""
     rejected = func.max(case((verdict.c.outcome == int(Outcome.REJECTED), 1), else_=0))
     query = (
         select(group.c.study_id, group.c.relation_id, group.c.id, rejected)
@@ -133,10 +130,8 @@ def follow_ups_report(engine: Engine, study: int | None = None, options: FollowU
     """Return what each measure says of the first groups of each relation, as a table: a row each.
 
     Rejected groups are measured, too: limits are chosen by all that a relation makes.
-    Columns: study, corpus, task, relation, limits, groups, rejected, rejected_share, measured, tried, would_reject,
-    measure, better (the end of what is close to the source), quantiles over groups, each with its worst follow-up:
-    least, low (5 %), median, high (95 %), most, and unknown (groups without a value). Raises AuditError where nothing
-    has been checked, UnknownName for a relation that no study has, and what `chosen_measures` and `limit_of` raise.
+    Columns as in `Study.follow_ups`. Raises AuditError where nothing has been checked, and what `chosen_measures` and
+    `limit_of` raise.
     """
     by_relation = limits_by_relation(options.valid)
     names = [limit.measure for limits in by_relation.values() for limit in limits]
@@ -193,8 +188,7 @@ def rejected_follow_ups(engine: Engine, study: int | None = None, relations: Seq
     """Return the groups that a limit rejected, a row for each follow-up, in the order of relations and of the sources'
     random numbers.
 
-    Columns: study, corpus, task, relation, row, reason (the measure, what it said and what is allowed), value (missing:
-    not known), text (and text_b), follow_up (and follow_up_b). `relations` and errors as of `follow_ups_report`.
+    `relations` and errors as of `follow_ups_report`.
     """
     rows: list[dict[str, Any]] = []
     with engine.connect() as connection:

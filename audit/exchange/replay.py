@@ -63,7 +63,7 @@ class Replay(BaseModel):
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Return the manifest of an export whose files are as they were written.
 
-    Raises BadFile: no export, one of another version, or a file that is missing, cut short or changed.
+    Raises BadFile for any other.
     """
     path = folder / MANIFEST
     if not path.exists():
@@ -86,8 +86,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 def import_export(folder: Path, where: str) -> dict[str, Any]:
     """Make the database of an export in a new or empty one, whole or not at all; return the manifest.
 
-    Raises BadFile and BadRow as `read_manifest` and `load_tables`, BadFile for a database that is not empty, and
-    AuditError for a task that is not installed.
+    Raises BadFile and BadRow, BadFile also for a database that is not empty, and AuditError for a task that is not
+    installed.
     """
     manifest = read_manifest(folder)
     with filled(where) as connection:
@@ -169,10 +169,10 @@ def _recomputed(path: Path, report: dict[str, Any], engine: Engine) -> ReportDoc
         studies = [study["id"] for study in signature["studies"]]
         delta = signature["delta"]
         target = get_target(signature["target"])
+        if whose not in get_args(Whose):
+            raise KeyError(whose)
     except (KeyError, TypeError):
         raise BadFile(f"{path}: the signature lacks settings; give what `audit report` printed as JSON") from None
-    if whose not in get_args(Whose):
-        raise BadFile(f"{path}: the signature says answers of {whose!r}; allowed are {', '.join(get_args(Whose))}")
     return study_report(
         engine,
         whose,

@@ -40,8 +40,7 @@ def rerank(
     ignored. `target`, `delta` and `weights` as in `study_report`. Totals know of no documents: their groups count as
     independent.
 
-    Raises BadFile for a file that cannot be read or lacks columns, BadRow for one bad row (file, line, column, value,
-    what is allowed), and BadFile that lists the first ten where there are several.
+    Raises BadFile for a file that cannot be read or lacks columns, and for rows that are wrong, ten at a time.
     """
     path = Path(path)
     target = get_target(target)

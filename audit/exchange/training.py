@@ -141,10 +141,8 @@ def write_training(
     """Write train.csv, test.csv, ambiguous.csv and texts.jsonl into a new folder, or nothing at all.
 
     Of one task (None: the only one), by the answers of `whose`; `test_share` of the sources' parts is for tests, drawn
-    by `seed`; `searches` are files that `audit search` wrote as JSONL. The CSVs are what `logreg:FILE` and `audit run
-    --corpus FILE` read; names of people are in none of them. `by` as in `export`. Raises AuditError for a task whose
-    outputs are judged one by one, for one that is not there, where nothing is settled, and for a test share that is
-    none; NotAllowed; BadFile for a search that cannot be read.
+    by `seed`; `searches` are files that `audit search` wrote; `by` as in `export`. No names of people are in it.
+    Raises AuditError for a task whose outputs are judged one by one or that is not there, and where nothing is settled.
     """
     if not 0 <= test_share < 1:
         raise AuditError(f"test_share {test_share:g}: must be at least 0 and below 1", parameter="test_share")

@@ -237,7 +237,7 @@ def faults_of(task: str, written: Mapping[str, Any]) -> Iterator[tuple[str, str]
         for key, value in table.items():
             where = f"{language}.{key}".lstrip(".")
             if key not in KEYS:
-                yield where, message("words.no_key", names=[*KEYS, *(() if language else LANGUAGES)])
+                yield where, message("user_file.no_key", names=[*KEYS, *(() if language else LANGUAGES)])
             elif key == LABELS:
                 yield from _label_faults(task, value, where)
             elif reason := _file_fault(value) if key == GUIDELINE_FILE else _text_fault(value, key):

@@ -17,11 +17,10 @@ from audit.corpora import Corpus
 from audit.corpora.files import FrameCorpus
 from audit.errors import AuditError
 from audit.relations import ANY, Plain, Verdict
-from audit.relations.base import Carry, nothing, stays, unchanged
+from audit.relations.base import nothing, stays, unchanged
 from audit.relations.registry import replace_relation
 from audit.runner.options import CorpusOptions
 from audit.systems import offer_system
-from audit.systems.base import System
 from audit.systems.judge import Judge, function_judge, load_judge
 from audit.systems.own import CodeVersion, code_version, is_system, load_object
 from audit.tasks import Output, base_of, get_task
@@ -65,11 +64,9 @@ def relation(
     ...     "Capital letters change nothing."
     ...     return text.upper()
     """
-    propagate = _propagation(preserves)
+    carry = nothing if preserves is None else unchanged if preserves == "label" else stays(*preserves)
 
     def register(function: Rewrite) -> Rewrite:
-        takes_random = _parameter_count(function) > 1
-        _refuse_other_parameters(name, function, 2 if takes_random else 1)
         summary = (inspect.getdoc(function) or function.__name__).strip().splitlines()[0]
         replace_relation(
             Plain(
@@ -78,9 +75,9 @@ def relation(
                 family=family,
                 summary=summary,
                 unit=unit,
-                perturb=_TextFunction(name, function, takes_random),
+                perturb=_TextFunction(name, function, _takes_random(name, function)),
                 check=check,
-                carry=propagate,
+                carry=carry,
                 languages=tuple(languages),
                 version=version or code_version(function, check, state=False).version,
                 question=question,
@@ -92,32 +89,19 @@ def relation(
     return register
 
 
-def _propagation(preserves: Literal["label"] | Sequence[str] | None) -> Carry:
-    if preserves is None:
-        return nothing
-    if isinstance(preserves, str):
-        if preserves != "label":
-            raise AuditError(f"preserves={preserves!r}: it is 'label', a list of labels, or None")
-        return unchanged
-    return stays(*preserves)
-
-
-def _parameter_count(function: Callable[..., Any]) -> int:
+def _takes_random(name: str, function: Callable[..., Any]) -> bool:
     try:
-        return len(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        return 1
-
-
-def _refuse_other_parameters(name: str, function: Callable[..., Any], number: int) -> None:
-    try:
-        inspect.signature(function).bind(*range(number))
+        signature = inspect.signature(function)
     except ValueError:  # some functions in C do not say what they take
-        return
+        return False
+    takes_random = len(signature.parameters) > 1
+    try:
+        signature.bind(*range(1 + takes_random))
     except TypeError as problem:
         raise AuditError(
             f"the function of relation {name!r} takes the text, or the text and a random.Random ({problem})"
         ) from None
+    return takes_random
 
 
 @dataclass(frozen=True)
@@ -135,13 +119,10 @@ class _TextFunction:
             texts = [texts]
         if texts is None:
             return None
-        if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
+        if not isinstance(texts, Sequence) or not all(isinstance(text, str) and text.strip() for text in texts):
             raise AuditError(
-                f"the function of relation {self.name!r} returned {texts!r:.80}; it must return a text, texts or None"
-            )
-        if not all(text.strip() for text in texts):
-            raise AuditError(
-                f"the function of relation {self.name!r} returned an empty text; None says that it does not apply"
+                f"the function of relation {self.name!r} returned {texts!r:.80}; it must return a text, texts or None, "
+                "and no empty text"
             )
         return list(texts)
 
@@ -166,12 +147,10 @@ class _OfferedSystem:
 
 
 def judge_of(judge: object, name: str | None) -> Judge:
-    """The judge that a caller means: a function of a question, or the spec of one. Raises AuditError for a function
-    without a name."""
+    """Return the judge that a caller means: a function of a question, or the spec of one."""
     if isinstance(judge, str):
         return load_judge(judge, name)
-    own_name = getattr(judge, "name", None)
-    called = name or (own_name if isinstance(own_name, str) else str(getattr(judge, "__name__", type(judge).__name__)))
+    called = name or _name_of(judge)
     if called == "<lambda>":
         raise AuditError("the judge is a lambda, which has no name; give it one, as in judge_with(f, name='referee')")
     if not callable(judge):
@@ -183,20 +162,21 @@ def judge_of(judge: object, name: str | None) -> Judge:
     return made
 
 
+def _name_of(own: object) -> str:
+    name = getattr(own, "name", None)
+    return name if isinstance(name, str) else str(getattr(own, "__name__", type(own).__name__))
+
+
 def system_names(systems: object, corpus: Corpus) -> list[str]:
-    """The names under which systems run: built-in ones and specs under the name given, callables and objects under
-    their own `name`, their `__name__`, or the key of a mapping. Raises AuditError for anything that is no system."""
+    """Return the names under which systems run: built-in ones and specs under the name given, callables and objects
+    under their own `name`, their `__name__`, or the key of a mapping. Raises AuditError for anything that is none."""
     if isinstance(systems, str) or callable(systems):
         systems = [systems]
-    named: Iterable[tuple[str | None, object]]
-    if isinstance(systems, Mapping):
-        named = systems.items()
-    elif isinstance(systems, Iterable):
-        named = [(None, system) for system in systems]
-    else:
+    if not isinstance(systems, Iterable):
         raise AuditError(
             f"systems={systems!r:.80}: expected names, callables or objects, in a list or by name in a dict"
         )
+    named = systems.items() if isinstance(systems, Mapping) else [(None, system) for system in systems]
     names = [
         system if isinstance(system, str) and key is None else _register(key, system, corpus) for key, system in named
     ]
@@ -212,8 +192,7 @@ def system_names(systems: object, corpus: Corpus) -> list[str]:
 def _register(key: str | None, system: object, corpus: Corpus) -> str:
     if isinstance(system, str):
         raise AuditError(f"systems has {key!r}: {system!r}; names stand in a list, a dict has callables or objects")
-    own_name = getattr(system, "name", None)
-    name = str(key or (own_name if isinstance(own_name, str) else getattr(system, "__name__", type(system).__name__)))
+    name = str(key or _name_of(system))
     if name == "<lambda>":
         raise AuditError("systems has a lambda, which has no name; write {'name': lambda text: ...}")
     if ":" in name or not name.strip():
@@ -225,7 +204,12 @@ def _register(key: str | None, system: object, corpus: Corpus) -> str:
     if not is_system(system):
         version, remark = getattr(system, "version", None), getattr(system, "remark", None)
         if not isinstance(version, str | int | float):
-            found = _version_of(_require_callable(name, system))
+            if not callable(system) and not callable(getattr(system, "predict", None)):
+                raise AuditError(
+                    f"system {name!r} is a {type(system).__name__}, which cannot be called; it must be a function of a "
+                    "text, or an object with predict(texts) or __call__(text)"
+                )
+            found = _version_of(system)
             _offered[name] = system, found
             version, remark = found.version, remark or found.remark(name)
         system = _OfferedSystem(
@@ -236,7 +220,8 @@ def _register(key: str | None, system: object, corpus: Corpus) -> str:
             tuple(getattr(system, "languages", None) or ANY),
             remark,
         )
-    offer_system(name, lambda: _load_system(name, system))
+    module = sys.modules.get(getattr(system, "__module__", None) or "", ModuleType("notebook"))
+    offer_system(name, lambda: load_object(name, system, module))
     return name
 
 
@@ -270,22 +255,8 @@ def _version_of(system: object) -> CodeVersion:
     return ran_under if after == now.version else now
 
 
-def _require_callable(name: str, system: Any) -> Callable[..., Any]:
-    if not callable(system) and not callable(getattr(system, "predict", None)):
-        raise AuditError(
-            f"system {name!r} is a {type(system).__name__}, which cannot be called; it must be a function of a text, "
-            "or an object with predict(texts) or __call__(text)"
-        )
-    return cast(Callable[..., Any], system)
-
-
-def _load_system(name: str, system: Any) -> System:
-    module = sys.modules.get(getattr(system, "__module__", None) or "", ModuleType("notebook"))
-    return load_object(name, system, module)
-
-
 def corpus_of(corpus: Texts, read: CorpusOptions, name: str | None = None) -> Corpus:
-    """The corpus that a name, a file, a frame, an iterable of texts or (text, gold) pairs, or a corpus stands for.
+    """Return the corpus of a name, a file, a frame, an iterable of texts or (text, gold) pairs, or of a corpus.
 
     A frame has the columns of a file (`audit.corpora.files`). Raises AuditError for anything else.
     """
@@ -313,6 +284,3 @@ def _columns(number: int, item: object) -> Mapping[str, object]:
     if isinstance(item, tuple | list) and len(item) == 2:
         return {"text": item[0], "gold": item[1]}
     raise AuditError(f"corpus, row {number}: {item!r:.80} is no text, no pair (text, gold) and no dict of columns")
-
-
-__all__ = ["Texts", "corpus_of", "relation", "system_names", "using"]

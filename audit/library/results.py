@@ -1,15 +1,15 @@
 """Typed results: the rates of a report with their intervals, orders and pairs; and agreement."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pandas as pd
-from sqlalchemy import Engine
 
 from audit.errors import AuditError, UnknownName
 from audit.exchange.rerank import rerank as _rerank
@@ -22,10 +22,8 @@ from audit.reports.agreement import agreement_report, agreement_sections
 from audit.reports.charts import LIGHT
 from audit.reports.compare import Condition, compare_sections
 from audit.reports.document import (
-    CellEntry,
     DecisionEntry,
     Entry,
-    RelationResultEntry,
     ReportDocument,
     SliceRate,
     SliceTest,
@@ -33,7 +31,7 @@ from audit.reports.document import (
 from audit.reports.first_page import first_lines, verdict
 from audit.reports.html import sections_in_notebook
 from audit.reports.options import CoefficientOptions, StandingOptions
-from audit.reports.ratings import RATING, Rated, stored_ratings
+from audit.reports.ratings import RATING, Rated
 from audit.reports.sections import difference_chart, false_chart, notes_of, rates_chart, to_terminal
 from audit.reports.tables import printed, to_text
 from audit.reports.words import Estimate, Say, estimate, signature_line
@@ -45,76 +43,26 @@ if TYPE_CHECKING:
 Chart = Literal["rates", "pairs", "false"]
 
 
-@dataclass(frozen=True)
-class Cell:
-    """The counts of one system under one relation, and its rates among the groups that the relation applies to."""
+class Row(SimpleNamespace):
+    """An entry of a report with its names as attributes: rates are `Estimate`, lists are tuples.
 
-    corpus: str | None
-    task: str
-    relation: str
-    system: str
-    groups: int | None
-    satisfied: int | None
-    judged: int | None
-    false: int | None
-    waiting: int
-    sr_observed: float | None
-    """Observed satisfaction rate."""
-    fs: Estimate
-    """Share of the satisfied groups that are false."""
-    sr_genuine: Estimate
-    """Genuine satisfaction rate: SR_o (1 - R_FS)."""
-
-
-@dataclass(frozen=True)
-class Ranked:
-    """A system in the order of a relation, by genuine rates over the groups that apply to all systems."""
-
-    system: str
-    sr_observed: float | None
-    sr_genuine: float | None
-    p_best: float | None
-    """Probability that no system is better, on the side of caution; None where too little is judged."""
-    rank_low: int | None
-    rank_high: int | None
-    """Systems that share a letter are not told apart."""
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two systems under a relation: by how much the genuine rate of `system` is above that of `other`."""
-
-    system: str
-    other: str
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    p_holm: float | None
-    """Adjusted over all pairs of the report."""
-    apart: bool
-
-
-@dataclass(frozen=True)
-class RelationResult:
-    """The systems under one relation, before and after the correction."""
-
-    corpus: str | None
-    task: str
-    relation: str
-    order_observed: tuple[str, ...]
-    order_genuine: tuple[str, ...]
-    """Empty where too few groups are judged."""
-    best_observed: tuple[str, ...]
-    best_genuine: tuple[str, ...]
-    best_changes: bool
-    best_changes_sure: bool
-    ranking: tuple[Ranked, ...]
-    pairs: tuple[Pair, ...]
+    Cells have the counts of a system under a relation, with `fs`, the share of satisfied groups that are false, and
+    `sr_genuine`; relations their `order_observed`, `order_genuine`, `ranking` and `pairs`.
+    """
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per system, in the order of the ranking."""
-        return pd.DataFrame([vars(ranked) for ranked in self.ranking], columns=[field.name for field in fields(Ranked)])
+        """One row per system, in the order of the ranking of a relation."""
+        return pd.DataFrame([vars(ranked) for ranked in self.ranking])
+
+
+def _row(entry: Mapping[str, Any]) -> Row:
+    return Row(**{"fs" if name == "fs_rate" else name: _value(value) for name, value in entry.items()})
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return estimate(value) if "value" in value else _row(value)
+    return tuple(map(_value, value)) if isinstance(value, list) else value
 
 
 @dataclass(frozen=True)
@@ -136,42 +84,17 @@ class Decision:
         return self.sentence
 
 
-class Relations(Mapping[str, RelationResult]):
+class Relations(dict[str, Row]):
     """Results by relation. Where several corpora or tasks have a relation, its key is `relation · corpus`."""
 
-    def __init__(self, results: Sequence[RelationResult]):
-        names = [result.relation for result in results]
-        self._results = {
-            result.relation
-            if names.count(result.relation) == 1
-            else f"{result.relation} · {result.corpus or result.task}": result
-            for result in results
-        }
+    def __init__(self, rows: Sequence[Row]):
+        names = [row.relation for row in rows]
+        for name, row in zip(names, rows, strict=True):
+            where = vars(row).get("corpus") or row.task
+            self[name if names.count(name) == 1 else f"{name} · {where}"] = row
 
-    def __getitem__(self, name: str) -> RelationResult:
-        """Raises UnknownName, which lists those that there are."""
-        if name not in self._results:
-            raise UnknownName("relation of this report", name, list(self._results))
-        return self._results[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._results
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._results)
-
-    def __len__(self) -> int:
-        return len(self._results)
-
-    def __repr__(self) -> str:
-        return f"Relations({', '.join(self._results)})"
-
-
-def _language(language: str) -> str:
-    """A language that reports have. Raises UnknownName."""
-    if language not in LANGUAGES:
-        raise UnknownName("language", language, list(LANGUAGES))
-    return language
+    def __missing__(self, name: str) -> Row:
+        raise UnknownName("relation of this report", name, list(self))
 
 
 class Report:
@@ -184,14 +107,14 @@ class Report:
         self.document = document
 
     @cached_property
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> tuple[Row, ...]:
         """One for each relation and system of each corpus."""
-        return tuple(_cell(row) for row in self.document["cells"])
+        return tuple(_row(cell) for cell in self.document["cells"])
 
     @cached_property
     def relations(self) -> Relations:
         """The order of the systems before and after the correction, by relation."""
-        return Relations([_relation(row) for row in self.document["relations"]])
+        return Relations([_row(row) for row in self.document["relations"]])
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -230,16 +153,12 @@ class Report:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per cell: counts, `sr_observed`, `fs` and `sr_genuine` with `_low` and `_high`, and n."""
+        names = ("corpus", "task", "relation", "system", "groups", "satisfied", "judged", "false", "waiting")
         rows = []
         for cell in self.cells:
-            row = {
-                field.name: getattr(cell, field.name)
-                for field in fields(Cell)
-                if field.name not in ("fs", "sr_genuine")
-            }
-            for name in ("fs", "sr_genuine"):
-                estimate: Estimate = getattr(cell, name)
-                row |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+            row = {name: vars(cell).get(name) for name in (*names, "sr_observed")}
+            for name, rate in (("fs", cell.fs), ("sr_genuine", cell.sr_genuine)):
+                row |= {name: rate.value, f"{name}_low": rate.low, f"{name}_high": rate.high}
             rows.append(row | {"n": cell.fs.n, "reason": cell.fs.reason})
         return pd.DataFrame(rows)
 
@@ -303,7 +222,9 @@ class Report:
         """
         from audit.reports.html import to_html
 
-        write_file(Path(path), to_html(self.document, _language(language)))
+        if language not in LANGUAGES:
+            raise UnknownName("language", language, list(LANGUAGES))
+        write_file(Path(path), to_html(self.document, language))
 
     def to_json(self, path: str | Path) -> None:
         """Write the document as JSON. Raises BadFile."""
@@ -348,31 +269,6 @@ def _decision(row: DecisionEntry) -> Decision:
         {name: estimate(one["score"]) for name, one in scores.items()},
         {one["system"]: estimate(one["accuracy"]) for one in accuracy},
     )
-
-
-def _cell(row: CellEntry) -> Cell:
-    return Cell(
-        row.get("corpus"), row["task"], row["relation"], row["system"], row["groups"], row["satisfied"],
-        row["judged"], row["false"], row.get("waiting") or 0, row["sr_observed"],
-        estimate(row["fs_rate"]), estimate(row["sr_genuine"]),
-    )  # fmt: skip
-
-
-def _relation(row: RelationResultEntry) -> RelationResult:
-    def build(result_type: type, entry: Mapping[str, Any]) -> Any:
-        return result_type(**{field.name: entry.get(field.name) for field in fields(result_type)})
-
-    return RelationResult(
-        row.get("corpus"), row["task"], row["relation"], _system_names(row["order_observed"]),
-        _system_names(row["order_genuine"]), tuple(row["best_observed"] or ()), tuple(row["best_genuine"] or ()),
-        bool(row["best_changes"]), bool(row.get("best_changes_sure")),
-        tuple(build(Ranked, entry) for entry in row.get("ranking") or ()),
-        tuple(build(Pair, entry) for entry in row.get("pairs") or ()),
-    )  # fmt: skip
-
-
-def _system_names(order: Sequence[Any] | None) -> tuple[str, ...]:
-    return tuple(entry if isinstance(entry, str) else entry["system"] for entry in order or ())
 
 
 @spread
@@ -425,8 +321,7 @@ def agreement(
 ) -> Agreement:
     """Coefficients of agreement with intervals, from a frame with the columns item, annotator, label.
 
-    One row per rating; an annotator rates an item once. Raises AuditError for columns that are missing, empty fields,
-    an item rated twice by somebody, and fewer than two annotators.
+    One row per rating; an annotator rates an item once, and there are two or more. Raises AuditError for anything else.
 
     >>> votes = [("t1", "anna", "x"), ("t1", "ben", "x"), ("t2", "anna", "y"), ("t2", "ben", "x")]
     >>> agreement(pd.DataFrame(votes, columns=["item", "annotator", "label"])).to_frame()["name"].tolist()[:1]
@@ -452,11 +347,6 @@ def agreement(
     }
     rated = Rated(frame.assign(line=range(1, len(frame) + 1)), None, (), origin)
     return Agreement(agreement_report(rated, by=by, confidence=confidence, **vars(options)))
-
-
-def stored_agreement(engine: Engine, task: str | None) -> Agreement:
-    """The agreement of the annotators whose judgements a database holds."""
-    return Agreement(agreement_report(stored_ratings(engine, task)))
 
 
 class Comparison:

@@ -24,15 +24,17 @@ from audit.judging.options import WordsOptions
 from audit.judging.samples import ask_next
 from audit.judging.words import set_words
 from audit.library.components import Texts, corpus_of, judge_of, system_names, using
-from audit.library.results import Agreement, Comparison, Report, stored_agreement
+from audit.library.results import Agreement, Comparison, Report
 from audit.messages import counted
 from audit.options import spread
 from audit.relations import Outcome
 from audit.relations.registry import with_lines
+from audit.reports.agreement import agreement_report
 from audit.reports.compare import compare as compare_versions
 from audit.reports.document import Entry
 from audit.reports.judges import judges_report
 from audit.reports.options import CompareOptions, FollowUpOptions, ReportOptions
+from audit.reports.ratings import stored_ratings
 from audit.reports.study import study_report
 from audit.reports.validity import By, validity_report
 from audit.runner.budget import Budget
@@ -74,19 +76,15 @@ def run(
     """Make metamorphic groups of a corpus, execute the systems on them, check them, and store everything.
 
     `corpus` is a name (`audit.all_corpora()`), a CSV or JSONL file, a DataFrame with the columns of such a file, an
-    iterable of texts or of pairs (text, gold), or a `Corpus`. `systems` are names (`audit.all_systems()`),
-    functions of a text, objects with `predict(texts)`, or `module:name`, in a list, or by name in a dict.
-    `store` is the database: a new file, an existing one to continue, or the URL of a PostgreSQL; None: a temporary
-    file, deleted with the study. `name` names a corpus made from a frame or from texts. Processes (`workers`) must be
-    able to import its functions. Repeating the call executes nothing twice.
+    iterable of texts or of pairs (text, gold), or a `Corpus`. `systems` are names (`audit.all_systems()`), functions of
+    a text, objects with `predict(texts)`, or `module:name`, in a list, or by name in a dict; processes (`workers`) must
+    be able to import them. `store` is the database, a file or the URL of a PostgreSQL; None: a temporary file, deleted
+    with the study. `name` names a corpus made from a frame or from texts.
 
-    Before anything is stored, each system answers three inputs. One that has outputs in the store is asked three of
-    their inputs again, and where it answers otherwise (a label, a text, a score by more than 0.001) the run stops: the
-    outputs are another model's, and the system needs another `version`, or the run another store. One that may do so
-    by chance (`deterministic = False`, `repeats`) is named in a warning. A run stops before more than `max_calls`
-    requests go to other machines, or more than `max_cost` is spent by the prices in their files, with a warning;
-    `ran.left` says how many sources are left, and the same call goes on. Raises AuditError for whatever cannot be run,
-    before anything is stored.
+    Repeating the call executes nothing twice. A system with outputs in the store is asked three of their inputs again,
+    and where it answers otherwise the run stops: it needs another `version`. A run stops before more than `max_calls`
+    requests go to other machines, or more than `max_cost` is spent, with a warning; the same call goes on. Raises
+    AuditError for whatever cannot be run, before anything is stored.
 
     >>> study = run(["A good film.", "A bad film."], ["vader"], ["MR1.1", "MR3.1"])
     >>> study
@@ -162,9 +160,8 @@ def forecast(
     """What `run` with the same arguments would ask of each system, and what it costs, without asking any.
 
     Columns: system, version, inputs (distinct ones), stored (of these, in `store`), to_ask, hanging (groups by relation
-    that want more, depending on what the system will say), calls (requests to another machine), characters, tokens,
-    tokens_counted (else four characters are taken for one), cost, currency, seconds (at its rate), exact. Nothing is
-    stored. Raises what `run` raises before it asks a system.
+    that want more, depending on what the system will say), calls, characters, tokens, tokens_counted (else four
+    characters are taken for one), cost, currency, seconds (at its rate), exact. Raises what `run` raises.
 
     >>> forecast(["A good film.", "A bad film."], ["vader"], ["MR3.1"])[["system", "inputs", "to_ask", "exact"]]
       system  inputs  to_ask  exact
@@ -277,13 +274,10 @@ class Study:
     ) -> "Study":
         """Store labels that people gave, as a frame, a table or Label Studio's JSON: each is a vote of its annotator.
 
-        Its columns: text, label, annotator; as in a file of a corpus, `text_b` where the task compares two
-        texts, `target_language` where it translates; `output` where people judge outputs; `language` where not all are
-        in the one given; or `row`, the id of a source, in place of texts. `columns` has our name -> the file's, where
-        that has another. The frame of `questions`, without the rows about groups, has all but labels and annotators.
-        With `role="adjudicator"` labels are decisions, which go before all votes; a column `reason` says why. A text
-        that no source or follow-up has is refused. Raises AuditError with the rows that are wrong; nothing is stored
-        then. Two labels of one annotator for a text are not used, with a warning.
+        Its columns: label, annotator, and text (`text_b`, `target_language`, `output` and `language` where the task has
+        such), as in the frame of `questions`; or `row`, the id of a source, in place of texts. `columns` has our name
+        -> the file's. With `role="adjudicator"` labels are decisions, which go before all votes; a column `reason` says
+        why. Raises AuditError with the rows that are wrong, and stores nothing then.
 
         >>> study = run([("A good film.", "positive")], ["vader"], ["MR3.1"]).sample(1, annotators=1)
         >>> _ = study.answer(pd.DataFrame({"text": ["A good film."], "label": ["positive"], "annotator": ["anna"]}))
@@ -312,9 +306,8 @@ class Study:
         """Set what annotators read about a task here, in the app and in exports: the question, the guideline (Markdown)
         and how labels read. What is left out stays as it was, what is empty is in audit's own words again.
 
-        `words` is as `[words]` of a plan: `{"guideline": "...", "labels": {"positive": "Good"}, "zh": {"question":
-        "..."}}`. Raises AuditError, also where people have answered under other words, unless `change_words` says that
-        these are to be changed: the answers stay, and say by which version they were given.
+        `words` is as `[words]` of a plan. Raises AuditError, also where people have answered under other words, unless
+        `change_words` is there: the answers stay, and say by which version they were given.
 
         >>> study = run([("A good film.", "positive")], ["vader"], ["MR3.1"], question="Would the writer see it again?")
         >>> _ = study.set_words("sentiment", words={"labels": {"positive": "Yes", "negative": "No"}})
@@ -335,11 +328,10 @@ class Study:
     ) -> "Study":
         """Let a judge that is a model answer what people are asked, under its own name: never a vote.
 
-        `judge` is a function of a question (`audit.systems.judge.Asked`: text, texts, output, labels, prompt()) that
-        returns one of its labels or "unsure", `module:name` of one, or `chat:FILE.toml`. `variants` ask the same in
-        other ways: labels, wording, texts. With `everything` it is a proxy: `report(proxy="judge:NAME")`. A judge that
-        is a system under test is refused unless `allow_own`. What it has answered before is not asked again. Raises
-        AuditError.
+        `judge` is a function of a question (`audit.systems.judge.Asked`) that returns one of its labels or "unsure",
+        `module:name` of one, or `chat:FILE.toml`. `variants` ask in other ways: labels, wording, texts. With
+        `everything` it is a proxy: `report(proxy="judge:NAME")`. A judge that is a system under test is refused unless
+        `allow_own`. What it has answered is not asked again. Raises AuditError.
 
         >>> study = run(["A good film.", "A bad film."], ["vader"], ["MR3.1"]).sample(2)
         >>> study = study.judge_with(lambda asked: "positive" if "good" in asked.text else "negative", name="simulated")
@@ -419,7 +411,7 @@ class Study:
     @checked_arguments
     def agreement(self, task: str | None = None) -> Agreement:
         """How far the annotators agree. Raises AuditError where nobody judged what somebody else did."""
-        return stored_agreement(self.engine, task)
+        return Agreement(agreement_report(stored_ratings(self.engine, task)))
 
     @checked_arguments
     def validity(self, by: By | None = None) -> Entry:
@@ -440,22 +432,20 @@ class Study:
         self.close()
 
     def __repr__(self) -> str:
-        study, source, system = table_of(tables.Study), table_of(tables.Source), table_of(tables.System)
-        verdict, relation, draw = table_of(tables.Verdict), table_of(tables.Relation), table_of(tables.Draw)
-        question = table_of(tables.Question)
+        study, question = table_of(tables.Study), table_of(tables.Question)
+        verdict, draw = table_of(tables.Verdict), table_of(tables.Draw)
+        counts = [
+            select(func.count()).select_from(table_of(of)) for of in (tables.Source, tables.Relation, tables.System)
+        ]
+        counts += [
+            select(func.count()).where(verdict.c.outcome == int(Outcome.SATISFIED)),
+            select(func.count(draw.c.source_id.distinct())),
+            select(func.count()).where(question.c.priority < BEHIND, question.c.kind.not_in(SCALES)),
+        ]
         with self.engine.connect() as connection:
             corpora = connection.execute(select(study.c.corpus).order_by(study.c.id)).scalars().all()
-            sources, relations, systems, satisfied, drawn, waiting = (
-                int(connection.execute(query).scalar() or 0)
-                for query in (
-                    select(func.count()).select_from(source),
-                    select(func.count()).select_from(relation),
-                    select(func.count()).select_from(system),
-                    select(func.count()).where(verdict.c.outcome == int(Outcome.SATISFIED)),
-                    select(func.count(draw.c.source_id.distinct())),
-                    select(func.count()).where(question.c.priority < BEHIND, question.c.kind.not_in(SCALES)),
-                )
-            )
+            numbers = [int(connection.execute(query).scalar() or 0) for query in counts]
+        sources, relations, systems, satisfied, drawn, waiting = numbers
         waits = "no question waits" if not waiting else f"{waiting:,} question{' waits' if waiting == 1 else 's wait'}"
         return (
             f"Study of {', '.join(dict.fromkeys(corpora)) or 'nothing'}: {counted(sources, 'source')}, "

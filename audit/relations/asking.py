@@ -99,7 +99,7 @@ def _listed(parts: Sequence[str], language: str, code: str = "asking.and") -> st
     """Return parts in one phrase: "A, B and C"."""
     if len(parts) == 1:
         return parts[0]
-    return phrase(language, code, first=phrase(language, "asking.comma").join(parts[:-1]), second=parts[-1])
+    return phrase(language, code, first=phrase(language, "list.comma").join(parts[:-1]), second=parts[-1])
 
 
 def _bare_check(relation: Relation) -> Any:
@@ -155,4 +155,4 @@ def _mapped(task: str, check: expect.Mapped, words: Wording, parameters: Mapping
     if len(steps) == 1:
         return phrase(language, "asking.leads", label=steps[0][0], allowed=steps[0][1], **parameters)
     each = [phrase(language, "asking.step", label=label, allowed=allowed) for label, allowed in steps]
-    return phrase(language, "asking.leads_each", steps=phrase(language, "asking.semicolon").join(each), **parameters)
+    return phrase(language, "asking.leads_each", steps=phrase(language, "list.semicolon").join(each), **parameters)

@@ -1,7 +1,5 @@
 """What the API refuses whatever the role: what is no request, in one sentence each."""
 
-import json
-
 import pytest
 from api_world import World
 
@@ -35,17 +33,6 @@ def test_what_is_no_request_is_one_sentence_and_changes_nothing(world: World, co
     assert content(world.engine) == before
 
 
-@pytest.mark.parametrize(
-    ("path", "status"),
-    [
-        ("/questions/0/skip", 400), (f"/questions/{1 << 70}/skip", 400), ("/questions/-1/skip", 400),
-        ("/questions/x/skip", 400), ("/training/1e3", 400), ("/disputes/next", 405),
-    ],
-)  # fmt: skip
-def test_what_is_no_number_of_a_question_is_refused(world: World, path: str, status: int) -> None:
-    assert world.send("ann", "POST", path, json={"answer": "positive"}).status_code == status
-
-
 def test_an_address_that_is_none_and_another_method_are_said_so(world: World) -> None:
     for who, method, path, status in (
         ("mia", "GET", "/nothing", 404), (None, "GET", "/", 404), ("mia", "DELETE", "/me", 405),
@@ -53,12 +40,6 @@ def test_an_address_that_is_none_and_another_method_are_said_so(world: World) ->
     ):  # fmt: skip
         answer = world.send(who, method, path, follow_redirects=False)
         assert (answer.status_code, answer.json()["error"]["code"]) == (status, "api.no_route"), path
-
-
-def test_a_parameter_of_the_query_that_there_is_not_is_refused(world: World) -> None:
-    answer = world.send("mia", "GET", "/questions", params={"limt": 3})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "api.bad_request")
-    assert "limt" in answer.json()["error"]["sentence"]
 
 
 def test_sentences_are_in_the_language_of_the_request_and_codes_are_not(world: World) -> None:
@@ -80,8 +61,3 @@ def test_what_breaks_says_no_more_than_that_it_did(world: World, monkeypatch, ca
     assert (answer.status_code, answer.json()["error"]["code"]) == (500, "api.broken")
     assert "secret" not in answer.text
     assert "secret detail" in caplog.text
-
-
-def test_json_of_the_report_is_json(world: World) -> None:
-    text = world.send("mia", "GET", "/report").text
-    json.loads(text, parse_constant=lambda name: pytest.fail(name))

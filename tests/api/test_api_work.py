@@ -80,38 +80,6 @@ def test_the_same_on_postgresql(postgres_url: str) -> None:
     fetch(world, left)
 
 
-@pytest.mark.slow
-def test_the_report_of_a_study_is_its_own(world: World) -> None:
-    """Texts and answers of another study change nothing in it."""
-    from small_corpus import SmallCorpus
-
-    from audit.judging.samples import ask_next
-    from audit.relations import get_relation
-    from audit.runner.executors import InProcess
-    from audit.runner.run import run
-    from audit.sampling.samples import SampleOptions
-
-    judge_all(world, "ann")
-    judge_all(world, "ben")
-    before = world.ask("mia", "GET", "/report", params={"study": 1})
-    with InProcess() as executor:
-        other = SmallCorpus("others", ("What a bore.", "I laughed twice."))
-        ran = run(world.engine, other, ["vader"], [get_relation("sentiment", "MR3.1")], executor)
-    ask_next(world.engine, SampleOptions(5), ran.study.id)[0]
-    judge_all(world, "ann", lambda question: "negative")
-    judge_all(world, "ben", lambda question: "negative")
-    after = world.ask("mia", "GET", "/report", params={"study": 1})
-    assert after["cells"] == before["cells"]
-    assert after["relations"] == before["relations"]
-    pooled = world.ask("mia", "GET", "/report")
-    assert {cell["study"] for cell in pooled["cells"]} == {1, 2}
-    two = world.ask("mia", "GET", "/questions", params={"study": 2})["questions"]
-    assert {text for question in two for text in question["texts"]} >= {"What a bore."}
-    assert not {question["id"] for question in two} & {
-        question["id"] for question in world.ask("mia", "GET", "/questions", params={"study": 1})["questions"]
-    }
-
-
 ROWS = [{"text": "A fine film, and it's long.", "gold": "positive"}, {"text": "It's a bad film.", "gold": "negative"}]
 PLAN = {
     "study": {"corpus": "letters", "systems": ["vader"], "relations": ["MR1.1", "MR3.1"]},

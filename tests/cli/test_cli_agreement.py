@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from audit.cli import main
-from audit.store import open_store
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "agreement"
 NAMES = ["percent_agreement", "cohen_kappa", "krippendorff_alpha", "gwet_ac1"]
@@ -46,17 +45,6 @@ def test_coefficients_of_a_file(answered, capsys):
     assert "The 10 of 15 pairs that agree least" in text
 
 
-def test_parts_by_a_column_of_the_file(answered, tmp_path):
-    rows = ["1,a,x,MR1.10", "1,b,x,MR1.10", "2,a,y,MR1.2", "2,b,x,MR1.2", "3,a,y,MR1.2", "3,b,y,MR1.2"]
-    (tmp_path / "ratings.csv").write_text("\n".join(["item,annotator,label,relation", *rows]), encoding="utf-8")
-    report = answered("agreement", "--ratings", tmp_path / "ratings.csv", "--by", "relation")
-    assert [(part["by"], part["value"], part["items"]) for part in report["groups"]] == [
-        ("relation", "MR1.2", 2),
-        ("relation", "MR1.10", 1),
-    ]
-    assert report["groups"][0]["coefficients"][0]["estimate"] == 0.5
-
-
 def test_dawid_skene_takes_repeats_as_they_are(answered):
     report = answered("annotators", "--ratings", shared("dawid_skene_1979"), "--draws", "20")
     # Dawid and Skene (1979), table 2, but for the prior.
@@ -68,11 +56,3 @@ def test_dawid_skene_takes_repeats_as_they_are(answered):
     assert len(report["items"]) == 45
     assert report["items"][0] == {"item": "1", "label": "1", "probability": pytest.approx(1, abs=1e-3)}
     assert report["converged"] is True
-
-
-def test_a_database_without_judgements_says_what_comes_first(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    open_store("audit.db", create=True).dispose()
-    for command in (["agreement"], ["agreement", "--about", "false"], ["annotators"]):
-        assert main(command) == 2
-        assert "people have judged no question yet" in capsys.readouterr().err

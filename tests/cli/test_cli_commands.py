@@ -8,15 +8,11 @@ from pathlib import Path
 
 import pytest
 
-import audit
 from audit.cli import main
-from audit.runner.underway import its_environment
 
 # The keys of issue 2, section "The commands and their JSON", letter for letter: other tools read them.
 RELATION = ["relation", "task", "family", "unit", "languages", "default", "preserves_truth", "carries", "summary"]
 RELATION += ["keeps", "may_break"]
-SYSTEM = ["system", "version", "tasks", "languages", "available", "needs"]
-CORPUS = ["corpus", "task", "language", "unit", "size", "gold", "available", "needs"]
 REPORT = ["signature", "cells", "relations", "overall", "rollups", "violations", "decisions"]
 OF_A_DATABASE = ["sensitivity", "accuracy", "causes", "disputes", "plan"]
 CELL = [
@@ -84,40 +80,6 @@ def test_relations_lists_all_of_both_studies(answered):
     carries = {row["relation"]: row["carries"] for row in rows if row["task"] == "sentiment" and row["default"]}
     assert [carries[name] for name in ("MR1.1", "MR2.1", "MR2.2")] == ["everything", "partly", "nothing"]
     assert answered("relations", "--task", "sentiment") == [row for row in rows if row["task"] == "sentiment"]
-
-
-def test_one_relation_with_what_it_keeps_and_may_break(answered, capsys):
-    (row,) = answered("relations", "title-case", "--task", "sentiment")
-    assert (row["keeps"], row["may_break"]) == ("what is said", "labels of style, and which words are names")
-    assert {row["task"] for row in answered("relations", "swapped-pair")} == {"similarity"}
-    (both,) = answered("relations", "title-case | wide-spaces", "--task", "sentiment")
-    assert (both["relation"], both["keeps"]) == ("title-case | wide-spaces", "")
-    assert both["may_break"].startswith(f"{row['may_break']}; ")
-    (ours,) = answered("relations", "MR1.1", "--task", "sentiment")
-    assert (ours["keeps"], ours["may_break"]) == ("", "")
-    capsys.readouterr()
-    assert main(["relations", "title-case", "--task", "sentiment"]) == 0
-    assert "may_break: labels of style, and which words are names\n" in capsys.readouterr().out
-    assert main(["relations", "titel-case"]) == 2
-    assert "unknown relation 'titel-case'; did you mean 'title-case'?" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_systems_and_corpora_list_what_there_is(answered):
-    systems, corpora = answered("systems"), answered("corpora")
-    assert {"vader", "textblob", "hiv4", "tfidf-logreg"} <= {row["system"] for row in systems}
-    for row in systems:
-        assert list(row) == SYSTEM
-        assert isinstance(row["tasks"], list)
-        assert (row["needs"] is None) == row["available"]
-    assert {row["corpus"] for row in corpora} >= {
-        *("rotten-tomatoes", "imdb", "imdb-sentences", "polarity-v2", "polarity-v2-sentences")
-    }
-    for row in corpora:
-        assert list(row) == CORPUS
-        assert isinstance(row["gold"], bool)
-        assert row["size"] is None or row["size"] > 0
-        assert row["available"] or row["needs"]
 
 
 @pytest.mark.slow
@@ -209,22 +171,6 @@ def test_import_run_says_what_it_made(answered, tmp_path, monkeypatch):
     assert (cell["judged"], cell["false"], cell["sr_genuine"]["value"]) == (1, 0, 1.0)
 
 
-def test_accounts_are_made(run_of, monkeypatch, capsys):
-    run_of()
-    monkeypatch.setenv("AUDIT_PASSWORD", "correct horse")
-    assert main(["user", "add", "mia", "--role", "manager", "--db", "a.db"]) == 0
-    assert "Account mia (manager) made." in capsys.readouterr().out
-    for arguments, says in (
-        (["mia"], "there is an account 'mia' already"),
-        (["ben", "--role", "king"], "role 'king' is not one of annotator, adjudicator, manager"),
-    ):
-        assert main(["user", "add", *arguments, "--db", "a.db"]) == 2
-        assert says in capsys.readouterr().err
-    monkeypatch.setenv("AUDIT_PASSWORD", "short")
-    assert main(["user", "add", "ben", "--db", "a.db"]) == 2
-    assert "it must have 8 to 1,000" in capsys.readouterr().err
-
-
 def test_accounts_are_given_passwords(run_of, monkeypatch, capsys):
     from audit.errors import NotAllowed
     from audit.judging.sign_in import account_of, log_in, login_of
@@ -250,15 +196,6 @@ def test_accounts_are_given_passwords(run_of, monkeypatch, capsys):
     assert user("add", "cy", "--no-password", "--languages", "english!")[0] == 2
     monkeypatch.setenv("AUDIT_PASSWORD", "x" * 1_000_000)
     assert "it must have 8 to 1,000" in user("password", "mia")[1]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["logging", "statistics", "numpy", "typer", "difflib"])
-def test_the_version_in_a_folder_with_a_file_named_as_one_of_pythons(name, tmp_path):
-    (tmp_path / f"{name}.py").write_text("raise SystemExit(9)\n", encoding="utf-8")
-    command = [sys.executable, "-m", "audit", "--version"]
-    done = subprocess.run(command, cwd=tmp_path, env=its_environment(), capture_output=True, text=True, check=True)
-    assert done.stdout == f"audit {audit.__version__}\n"
 
 
 def test_what_a_relation_makes_of_a_corpus_is_read_without_a_run(answered, tmp_path, capsys):

@@ -36,11 +36,3 @@ def test_each_corpus_is_a_study_with_the_relations_that_fit_it(files, tmp_path, 
     # A document share is for the documents among them.
     spread = ran(capsys, *both, "--relations", "MR1.4,MR5.1", "--document-share", "0.5")
     assert [one["relations"] for one in spread] == [["MR1.4"], ["MR1.4", "MR5.1"]]
-
-
-def test_a_corpus_that_none_of_the_relations_fits_is_told(files, tmp_path, capsys):
-    sentences, documents = files
-    options = ["run", "--db", str(tmp_path / "a.db"), "--corpus", sentences, "--corpus", documents]
-    assert main([*options, "--systems", "vader", "--relations", "MR1.4"]) == 2
-    assert "none of MR1.4 is a relation on documents, which documents.csv has" in capsys.readouterr().err
-    assert not (tmp_path / "a.db").exists()

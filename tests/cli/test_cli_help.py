@@ -2,7 +2,6 @@
 
 import pytest
 
-from audit import registry
 from audit.cli import main
 from audit.cli.console import following
 from audit.cli.options import options_in_words
@@ -30,32 +29,6 @@ def test_a_mistyped_word_is_one_sentence(words, says, capsys):
     assert (shown.out, shown.err.count("\n")) == ("", 1)
     assert shown.err.startswith("audit: ")
     assert says in shown.err
-
-
-@pytest.mark.parametrize(
-    "words", ["--help", "-h", "report --help", "report -h", "user --help", "user add --help", "--version"]
-)
-def test_help_is_an_answer(words, capsys):
-    assert main(words.split()) == 0
-    shown = capsys.readouterr()
-    assert shown.err == ""
-    assert shown.out.startswith("audit " if words == "--version" else "Usage: audit")
-
-
-def test_plugins_are_loaded_wherever_they_are_named(capsys, monkeypatch):
-    loaded = []
-    monkeypatch.setattr(registry, "load_plugin", loaded.append)
-    assert main(["--plugin", "first", "--plugin=second", "relations", "--task", "sentiment"]) == 0
-    assert main(["relations", "--plugin", "third", "--task", "sentiment", "--plugin=fourth"]) == 0
-    assert loaded == ["first", "second", "third", "fourth"]
-    assert "MR1.1" in capsys.readouterr().out
-
-
-def test_the_overview_fits_a_screen(capsys):
-    main(["--help"])
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) <= 40
-    assert max(map(len, lines)) <= 80
 
 
 def test_a_next_command_has_the_options_and_plugins_of_this_one(monkeypatch):

@@ -103,22 +103,3 @@ def test_a_killed_command_goes_on_and_asks_nothing_twice(where, capsys):
     asked = out(capsys, "judge", "ask", "--with", "killed_referees:judge", "--db", where)
     # Three were stored before the fourth and the fifth; at most what came in the last half second is asked again.
     assert asked["asked"] == 40 - 3
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("judge ask", "--with is missing"),
-        ("judge ask --with referees:absent", "has no 'absent'"),
-        ("judge ask --with referees:judge --max-calls 0", "--max-calls 0: must be at least 1"),
-        ("judge ask --with referees:judge --variants louder", "'louder' is no other way of asking"),
-        ("judge agreement", "no judge has answered anything yet"),
-        ("judge agreement --judge nobody", "there is no judge 'nobody'"),
-        ("report --proxy judge:nobody", "there is no judge 'nobody'"),
-    ],
-)
-def test_mistakes_are_one_sentence(where, capsys, arguments, message):
-    words = arguments.split()
-    assert main([*words, *(["--db", where] if len(words) > 1 else [])]) == 2
-    assert message in capsys.readouterr().err

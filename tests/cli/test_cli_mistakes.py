@@ -57,27 +57,16 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
     [
         ([*RUN, "--corpus", "nothing", "--systems", "vader"], "unknown corpus 'nothing'; known are: climate-topics"),
         ([*RUN, "--corpus", "reviews.csv", "--systems", ","], "expected one or more names with commas"),
-        ([*RUN, *GOOD, "--relations", "MR99"], "unknown relation 'MR99'; known are: MR1.1"),
         ([*RUN, *GOOD, "--limit", "0"], "--limit 0: expected a whole number from 1"),
         ([*RUN, *GOOD, "--limit", "x"], "--limit: 'x' is not a whole number"),
-        ([*RUN, *GOOD, "--seed", "9" * 30], "is too large a number"),
-        ([*RUN, *GOOD, "--unit", "word"], "--unit: 'word' is not one of 'sentence', 'document'"),
-        ([*RUN, *GOOD, "--language", "!!"], "--language: '!!' is no code of a language"),
         ([*RUN, *GOOD, "--time-limit", "inf"], "--time-limit: 'inf' is not a number"),
-        (["run", "--db", "new.db", *GOOD, "--workers", "-1"], "--workers -1: expected a whole number from 0"),
         (["run", "--db", ".", *GOOD], "is a folder"),
         (["run", "--db", "", *GOOD], "--db is empty"),
         (["run", *GOOD[:2]], "--systems is missing; see `audit run --help`, for example `audit run --corpus rotten"),
         (["sample", "--base", "5"], "there is no database audit.db; make one with `audit run`"),
-        (["sample", "--db", "."], "is a folder"),
         (["sample", "--base", "5", "--share", "0.1"], "--base 20 or --share 0.01, not both"),
-        (["sample", "--base", "MR1.1=5,MR1.1=6"], "with each relation once"),
-        (["sample", "--share", "nan"], "--share: 'nan' is not a number such as 0.01"),
         (["gold", "--db", "reviews.csv"], "is not a database of audit"),
-        (["app", "--login-hours", "0"], "it must be a number of hours above 0"),
-        (["app", "--address", "a b"], "--address 'a b': must be a name or an IP address of this machine"),
         (["app", "--address", "192.0.2.77"], "--address '192.0.2.77' is no address of this machine"),
-        (["study", "show", " "], "NAME is empty"),
         ([], "Missing command"),
     ],
     ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else "",
@@ -85,31 +74,6 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
 def test_a_mistake_is_one_line_and_leaves_nothing(arguments, says, here, mistake):
     assert says in mistake(*arguments)
     assert sorted(one.name for one in here.iterdir()) == ["reviews.csv"]
-
-
-def test_commands_out_of_order_say_what_comes_first(here, mistake):
-    open_store("a.db", create=True).dispose()
-    assert "nothing is satisfied, so there is nothing to ask; run `audit run`" in mistake(
-        "sample", "--db", "a.db", "--base", "5"
-    )
-    assert "run `audit run`" in mistake("report", "--db", "a.db")
-    assert "there is no study 3" in mistake("report", "--db", "a.db", "--study", "3")
-
-
-def test_what_a_database_does_not_have_is_named(ran, mistake):
-    sample = ["sample", "--db", "a.db", "--base", "2"]
-    assert "there is no study 9; this database has 1" in mistake(*sample, "--study", "9")
-    assert "too large a number" in mistake(*sample, "--study", "9" * 30)
-    assert "--annotators 0: expected a whole number from 1" in mistake(*sample, "--annotators", "0")
-    assert "there is no study 9" in mistake("report", "--db", "a.db", "--study", "9")
-
-
-@pytest.mark.slow
-def test_a_report_that_cannot_be_written_says_where(ran, mistake):
-    assert "cannot write absent/out.html: No such file or directory" in mistake(
-        "report", "--db", "a.db", "--html", "absent/out.html"
-    )
-    assert "cannot write .: Is a directory" in mistake("report", "--db", "a.db", "--html", ".")
 
 
 def test_a_port_that_is_taken_or_none_is_refused(ran, capsys):
@@ -149,12 +113,3 @@ def test_stopping_says_that_the_same_command_goes_on(here, capsys, monkeypatch):
     assert shown.out == ""
     assert shown.err.splitlines()[-1] == "audit: stopped; the same command goes on from here"
     monkeypatch.undo()
-
-
-def test_mistakes_of_the_program_are_not_hidden(here, monkeypatch):
-    def broken(*_, **__):
-        raise ZeroDivisionError
-
-    monkeypatch.setattr("audit.runner.run.run", broken)
-    with pytest.raises(ZeroDivisionError):
-        main([*RUN, *GOOD])

@@ -47,16 +47,3 @@ def test_from_the_run_to_the_report(swaying, capsys, asked_once):
     assert "100.0 [" in capsys.readouterr().out.partition("Contradictions on the same input")[2]
     assert main(["report", "--db", "films.db", "--html", "films.html"]) == 0
     assert "Contradictions on the same input" in Path("films.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (["--repeats", "0"], "--repeats 0: expected a whole number from 1 to 1000"),
-    ],
-)
-def test_what_cannot_be_is_refused_in_one_sentence_and_makes_nothing(swaying, capsys, options, sentence):
-    said = run(capsys, "--systems", swaying, *options, status=2)
-    assert sentence in said.err
-    assert len(said.err.strip().splitlines()) == 1
-    assert not Path("films.db").exists()

@@ -1,7 +1,5 @@
 """Words of one's own on the command line: of a run, of a file, of a plan; and several labels of a text."""
 
-import json
-
 import pytest
 
 from audit.cli import main
@@ -39,18 +37,6 @@ def call(capsys, *command):
 def words(task="sentiment", language="en"):
     with open_store("a.db").connect() as connection:
         return words_of(connection).wording(task, language)
-
-
-@pytest.mark.slow
-def test_a_run_sets_its_question_and_a_report_names_the_version(capsys):
-    code, _, told = call(capsys, *RUN, "--question", "Would they buy them again?")
-    assert code == 0, told
-    assert words().question == words(language="zh").question == "Would they buy them again?"
-    assert call(capsys, *RUN, "--question", "Would they buy them again?")[0] == 0  # the same again changes nothing
-    assert call(capsys, "sample", "--db", "a.db", "--base", "3")[0] == 0
-    assert call(capsys, "gold", "--db", "a.db")[0] == 0
-    code, out, _ = call(capsys, "report", "--db", "a.db", "--json")
-    assert json.loads(out)["signature"]["words"] == {"sentiment": 1}
 
 
 def test_a_plan_carries_its_words(capsys, here):

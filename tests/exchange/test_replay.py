@@ -5,7 +5,7 @@ import json
 import pytest
 
 from audit.errors import BadFile
-from audit.exchange.export import MANIFEST, export
+from audit.exchange.export import MANIFEST
 from audit.exchange.replay import compare, replay, replay_lines
 from audit.reports.study import study_report
 from audit.store import open_store
@@ -75,10 +75,3 @@ def test_what_differs():
     compared = compare("a", {"x": [1, {"y": 2}], "z": 1}, {"x": [1, {"y": 3}, 4], "w": 1})
     assert [difference.where for difference in compared.listed] == ["x.length", "x[1].y", "z", "w"]
     assert compare("a", {"x": 1}, None).listed[0].replayed is None
-
-
-def test_nothing_to_replay(tmp_path):
-    export(open_store(str(tmp_path / "a.db"), create=True), tmp_path / "one")
-    replayed = replay(tmp_path / "one")
-    assert replayed.equal
-    assert "nothing to recompute" in replay_lines(replayed)[1]

@@ -87,14 +87,6 @@ def test_follow_ups_have_the_carried_label_and_who_was_wrong(tmp_path):
     assert written.train + written.test == len(texts) == 16 + 16 + 8
 
 
-def test_a_composition_carries_what_its_parts_carry(tmp_path):
-    written, texts = exported(study(names=["loud|so"]), tmp_path / "out")
-    assert texts["FILM A WAS FINE so"]["relations"] == ["loud | so"]
-    assert texts["FILM A WAS FINE so"]["allowed"] == ["good"]
-    assert "FILM A WAS DULL so" not in texts
-    assert (written.kinds["genuine violation"], written.unsettled) == (8, 8)
-
-
 def test_no_source_and_no_text_stands_in_both_splits(tmp_path):
     corpus = pd.DataFrame(
         {"text": [text for text, _ in TEXTS], "gold": [gold for _, gold in TEXTS], "document": list("aabbccdd") * 2}

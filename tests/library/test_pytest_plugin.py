@@ -1,7 +1,5 @@
 """The plug-in of pytest: a test a relation, what a failure says, and that nothing is executed twice."""
 
-import subprocess
-import sys
 from importlib.metadata import entry_points
 
 import pytest
@@ -121,50 +119,9 @@ def test_processes_share_what_is_kept(tests):
     assert len(set(calls(tests))) == 24
 
 
-FAMILY = """
-import audit
-
-TEXTS = ["A good film.", "A bad film."]
-
-@audit.metamorphic(TEXTS, ["family:capitalizing words", "family:nothing"])
-def test_family(text):
-    return "positive" if "good" in text else "negative"
-
-def test_alone(audit_study):
-    for relation in ("MR3.1", "MR1.4"):
-        study = audit_study(TEXTS, {"one": lambda text: "positive"}, relation)
-        assert list(study.report().relations) == [relation]
-"""
-
-
-@pytest.mark.slow
-def test_a_family_is_one_test_and_the_fixtures_report_is_of_its_own_run(pytester):
-    pytester.makepyfile(test_families=FAMILY)
-    result = run(pytester)
-    result.assert_outcomes(passed=1, failed=2)
-    result.stdout.fnmatch_lines(["*test_family?family:capitalizing words?*", "1 of 2 groups are violated*"])
-    result.stdout.fnmatch_lines(["unknown relation 'family:nothing'; *"])
-    result.stdout.no_fnmatch_line("*During handling*")
-
-
 def test_switched_off_it_skips_and_breaks_nothing(tests):
     result = tests.runpytest_inprocess("-p", "no:audit", "--strict-markers", "-W", "error", "-k", "not by_hand")
     result.assert_outcomes(skipped=3, deselected=1)
-
-
-def test_the_plug_in_loads_nothing_of_audit():
-    code = "import sys, audit.library.pytest_plugin; print(sorted(name for name in sys.modules if name[:5] == 'audit'))"
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert shown.strip() == "['audit', 'audit.library', 'audit.library.pytest_plugin']"
-
-
-def test_mistakes_are_told():
-    import audit
-
-    with pytest.raises(audit.AuditError, match="name one or more in a list"):
-        audit.metamorphic(["A film."], "MR3.1")
-    with pytest.raises(audit.AuditError, match="share from 0 to 1"):
-        audit.metamorphic(["A film."], ["MR3.1"], max_violations=5)
 
 
 def test_a_failure_has_the_genuine_rate_where_somebody_judged():
@@ -181,16 +138,6 @@ def test_a_failure_has_the_genuine_rate_where_somebody_judged():
     assert (check.violated, check.genuine.value, check.judged) == (0, 0.5, 8)
     assert {group["new"] for group in check.worst} == {"false"}
     assert "genuine, by 8 judged groups: 50.0 % [" in _failure(check, 0.0)
-
-
-@pytest.mark.slow
-def test_another_version_of_a_relation_in_the_same_database_is_another_test(tests):
-    run(tests, "--audit-db", "kept.db", "-k", "NONE").assert_outcomes(skipped=1, deselected=3)
-    changed = TESTS.replace('"Applies nowhere."', "return text.lower()")
-    tests.path.joinpath("test_films.py").write_text(changed)
-    run(tests, "--audit-db", "kept.db", "-k", "NONE").assert_outcomes(passed=1, deselected=3)
-    tests.path.joinpath("test_films.py").write_text(changed.replace("text.lower()", "text.upper()"))
-    run(tests, "--audit-db", "kept.db", "-k", "NONE").assert_outcomes(failed=1, deselected=3)
 
 
 PRODUCT = """

