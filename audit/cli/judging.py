@@ -257,13 +257,13 @@ def settings(
 ) -> Reply:
     """How judging goes in a database; without `--set` it shows the settings. Each change is in the log."""
     from audit.files import parse_json
-    from audit.judging.settings import CHOICES, change_settings, settings_of
+    from audit.judging.settings import change_settings, settings_of
 
     values: dict[str, Any] = {}
     for change in changes:
         name, _, value = (part.strip() for part in change.partition("="))
         try:
-            values[name] = value if name in CHOICES else parse_json(value)
+            values[name] = parse_json(value)
         except ValueError:
             raise AuditError(f"--set {change!r}: must be NAME=NUMBER, for example pass_mark=0.8") from None
     engine = open_database(db)

@@ -21,7 +21,7 @@ from audit.judging.control_questions import (
     pick_known,
     remove_known,
 )
-from audit.judging.settings import BOUNDS, CHOICES, Bounds, change_settings, settings_of
+from audit.judging.settings import BOUNDS, Bounds, change_settings, settings_of
 from audit.judging.training import QUALIFYING, QUALIFYING_MARK, qualification, switch_qualification
 from audit.messages import message
 from audit.reports.charts import MEASURES, Palette, bias_chart, confusion_chart, shares_chart
@@ -218,7 +218,7 @@ def settings_section(engine: Engine, account_id: int) -> None:
         settings = settings_of(connection)
     session.show_last()
     with st.form("judging-settings"):
-        values: dict[str, float | str] = {}
+        values = {}
         for name, bounds in BOUNDS.items():
             is_share = bounds.most <= 1
             value = getattr(settings, name)
@@ -229,15 +229,6 @@ def settings_section(engine: Engine, account_id: int) -> None:
                 key=f"judging-{name}",
             )
             values[name] = round(number / 100, 6) if is_share else number
-        names = list(CHOICES["versions"].names)
-        values["versions"] = st.selectbox(
-            t("judging.versions"),
-            names,
-            index=names.index(settings.versions),
-            format_func={name: t(f"versions_of.{name}") for name in names}.__getitem__,
-            help=t("judging.versions_help"),
-            key="judging-versions",
-        )
         submitted = st.form_submit_button(t("judging.save"), type="primary")
     if submitted:
         with session.changing(engine, account_id):
