@@ -34,7 +34,7 @@ from audit.reports.document import Entry
 from audit.reports.judges import judges_report
 from audit.reports.options import CompareOptions, FollowUpOptions, ReportOptions
 from audit.reports.study import study_report
-from audit.reports.validity import By, validity_report
+from audit.reports.validity import validity_report
 from audit.runner.budget import Budget
 from audit.runner.executors import executor_of
 from audit.runner.fitting import fitting_all
@@ -422,12 +422,12 @@ class Study:
         return stored_agreement(self.engine, task)
 
     @checked_arguments
-    def validity(self, by: By | None = None) -> Entry:
-        """How people, or models (`by`), rated the originals and follow-ups of the validity study, by relation.
+    def validity(self) -> Entry:
+        """How people rated the originals and follow-ups of the validity study, by relation.
 
         The document of `audit validity report`. Raises AuditError where nothing was drawn or rated.
         """
-        return validity_report(self.engine, by=by)
+        return validity_report(self.engine)
 
     def close(self) -> None:
         """Close the database; a temporary one is deleted."""
