@@ -125,21 +125,20 @@ def import_labels(
         Told("votes of annotators, or decisions of adjudicators", spelled="--as"),
     ] = "annotator",
     columns: Columns = (),
-    study: Study = None,
 ) -> Reply:  # fmt: skip
     """Brings labels that people gave elsewhere, each annotator as one of their own who cannot log in. A file has the
-    columns `label`, and `text` (of a pair `text_b`, too) or `row`, `output` where people judge outputs, and perhaps
+    columns `label`, and `text` (of a pair `text_b`, too), `output` where people judge outputs, and perhaps
     `annotator`, `language` and, of decisions, `reason`. A decision goes before all votes on its question. Labels of
     questions that fewer people answered than are asked (`too_few`) count once others have answered, too.
     """
     from audit.judging.adjudications import open_disputes
-    from audit.judging.labels import import_labels, read_labels, renamed_labels
+    from audit.judging.labels import import_labels, read_labels
 
-    renames = renamed_labels(renamed)
+    renames = settings_of("--map", renamed)
     labels = read_labels(file, settings_of("--columns", columns))
     engine = open_database(db)
     imported = import_labels(
-        engine, labels, annotator=annotator, renamed=renames, task=task, language=language, study=study, role=role
+        engine, labels, annotator=annotator, renamed=renames, task=task, language=language, role=role
     )
     with engine.connect() as connection:
         disputes = open_disputes(connection)

@@ -279,7 +279,7 @@ class Study:
 
         Its columns: text, label, annotator; as in a file of a corpus, `text_b` where the task compares two
         texts, `target_language` where it translates; `output` where people judge outputs; `language` where not all are
-        in the one given; or `row`, the id of a source, in place of texts. `columns` has our name -> the file's, where
+        in the one given. `columns` has our name -> the file's, where
         that has another. The frame of `questions`, without the rows about groups, has all but labels and annotators.
         With `role="adjudicator"` labels are decisions, which go before all votes; a column `reason` says why. A text
         that no source or follow-up has is refused. Raises AuditError with the rows that are wrong; nothing is stored
