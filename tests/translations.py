@@ -10,8 +10,7 @@ import json
 
 from sqlalchemy import Engine, select
 
-from audit.judging.samples import ask_next
-from audit.judging.validity import draw_validity
+from audit.judging.samples import ask_next, draw_validity
 from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest

@@ -32,6 +32,7 @@ from audit.store import reading, tables
 from audit.store.core import study as study_table
 from audit.studies.jobs import Job, begin_job, jobs, stop_job
 from audit.studies.listing import list_studies as studies_of
+from audit.studies.own_systems import offer_stored_systems
 from audit.studies.plan import read_plan
 from audit.studies.uploads import File, store_corpus, uploaded_corpora, uploaded_here
 from audit.studies.versions import Version, all_versions, freeze, set_plan, versions
@@ -387,6 +388,7 @@ def store_plan(visit: Managing, name: Name, body: Planning) -> Version:
     """Store a plan, as the next version of its name; nothing is stored where nothing differs. It may name registered
     systems and corpora only, and texts that were sent to this server."""
     content, where = {"name": name, **body.model_dump()}, f"the plan {name!r}"
+    offer_stored_systems(visit.engine)
     plan = read_plan(content, where, registered_only=True, uploaded=uploaded_here(visit.engine))
     return set_plan(visit.engine, plan, by=visit.id)[0]
 

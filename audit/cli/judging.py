@@ -15,7 +15,6 @@ from audit.cli.options import (
     Read,
     Study,
     Task,
-    Written,
     command,
     group,
     open_database,
@@ -126,21 +125,20 @@ def import_labels(
         Told("votes of annotators, or decisions of adjudicators", spelled="--as"),
     ] = "annotator",
     columns: Columns = (),
-    study: Study = None,
 ) -> Reply:  # fmt: skip
     """Brings labels that people gave elsewhere, each annotator as one of their own who cannot log in. A file has the
-    columns `label`, and `text` (of a pair `text_b`, too) or `row`, `output` where people judge outputs, and perhaps
+    columns `label`, and `text` (of a pair `text_b`, too), `output` where people judge outputs, and perhaps
     `annotator`, `language` and, of decisions, `reason`. A decision goes before all votes on its question. Labels of
     questions that fewer people answered than are asked (`too_few`) count once others have answered, too.
     """
     from audit.judging.adjudications import open_disputes
-    from audit.judging.labels import import_labels, read_labels, renamed_labels
+    from audit.judging.labels import import_labels, read_labels
 
-    renames = renamed_labels(renamed)
+    renames = settings_of("--map", renamed)
     labels = read_labels(file, settings_of("--columns", columns))
     engine = open_database(db)
     imported = import_labels(
-        engine, labels, annotator=annotator, renamed=renames, task=task, language=language, study=study, role=role
+        engine, labels, annotator=annotator, renamed=renames, task=task, language=language, role=role
     )
     with engine.connect() as connection:
         disputes = open_disputes(connection)
@@ -257,13 +255,13 @@ def settings(
 ) -> Reply:
     """How judging goes in a database; without `--set` it shows the settings. Each change is in the log."""
     from audit.files import parse_json
-    from audit.judging.settings import CHOICES, change_settings, settings_of
+    from audit.judging.settings import change_settings, settings_of
 
     values: dict[str, Any] = {}
     for change in changes:
         name, _, value = (part.strip() for part in change.partition("="))
         try:
-            values[name] = value if name in CHOICES else parse_json(value)
+            values[name] = parse_json(value)
         except ValueError:
             raise AuditError(f"--set {change!r}: must be NAME=NUMBER, for example pass_mark=0.8") from None
     engine = open_database(db)
@@ -397,7 +395,7 @@ def validity_draw(
     people to rate their texts, or whether the relation holds there. Drawing more later keeps what was drawn. A relation
     without enough pairs gives all that there are.
     """
-    from audit.judging.validity import draw_validity
+    from audit.judging.samples import draw_validity
     from audit.sampling.validity import ValidityRequest
 
     request = ValidityRequest(per_relation, tuple(relations), annotators, seed, first, ask)
@@ -414,49 +412,9 @@ def validity_draw(
 @command("validity end", JUDGE, "ask for no more ratings", "audit validity end --db mine.db")
 def validity_end(db: Database = DATABASE, study: Study = None) -> Reply:
     """Takes the texts that wait for ratings out of the queue. Ratings stay; drawing again goes on."""
-    from audit.judging.validity import end_validity
+    from audit.judging.samples import end_validity
 
     return Reply({"ended": end_validity(open_database(db), study)})
-
-
-@command(
-    "validity export",
-    JUDGE,
-    "write the drawn texts for whoever rates them elsewhere",
-    "audit validity export texts.csv --db mine.db",
-)
-def validity_export(
-    file: Annotated[Written, Told("the CSV to write", "FILE", argument=True)],
-    db: Database = DATABASE,
-) -> Reply:
-    """Writes a CSV with the columns id, text, language, and two empty ones for ratings: each text once, in random
-    order, without its relation and without saying whether it is an original. `audit validity import` reads it.
-    """
-    from audit.judging.validity import write_texts
-
-    return Reply({"texts": write_texts(open_database(db), file), "file": str(file)})
-
-
-@command(
-    "validity import",
-    JUDGE,
-    "ratings from a file, of a person or a model",
-    "audit validity import texts.csv --annotator carla",
-    "audit validity import rated.csv --annotator reader-1 --model",
-)
-def validity_import(
-    file: Annotated[Read, Told("the CSV with the columns id, plausibility and grammaticality", "FILE", argument=True)],
-    annotator: Annotated[str, Told("who gave the ratings", "NAME")],
-    db: Database = DATABASE,
-    model: Annotated[bool, Told("a model gave them, no person: kept apart and said in reports")] = False,
-) -> Reply:
-    """Brings ratings that were given elsewhere, from 1 to 5 or unsure; an empty field is none. The same file again adds
-    nothing; another rating of the same text supersedes the one before.
-    """
-    from audit.judging.validity import import_ratings, read_ratings_given
-
-    imported = import_ratings(open_database(db), read_ratings_given(file), annotator, model=model)
-    return Reply(asdict(imported), None, ("validity", "report", "--db", db))
 
 
 @command(
@@ -464,14 +422,10 @@ def validity_import(
     JUDGE,
     "how plausible and grammatical follow-ups are, by relation",
     "audit validity report --db mine.db",
-    "audit validity report --by models --json",
+    "audit validity report --json",
 )
 def validity_report(
     db: Database = DATABASE,
-    by: Annotated[
-        Literal["people", "models", "all"] | None,
-        Told("whose ratings count (default: people's, or models' where no person has rated)"),
-    ] = None,
     study: Study = None,
 ) -> Reply:
     """Mean ratings of originals and follow-ups by relation, the difference and the share of valid follow-ups with 95 %
@@ -480,4 +434,4 @@ def validity_report(
     from audit.reports.tables import printed
     from audit.reports.validity import validity_report, validity_sections
 
-    return Reply(validity_report(open_database(db), study, by), printed(validity_sections))
+    return Reply(validity_report(open_database(db), study), printed(validity_sections))

@@ -17,12 +17,12 @@ from audit.false_satisfaction.population import Population, StudyRow, read_popul
 from audit.false_satisfaction.proxies import check_proxies, read_proxies
 from audit.false_satisfaction.questions import Carried, asked_by, audited_carries, count_open
 from audit.false_satisfaction.resolution import KnownAnswer, State, Whose, drawn_groups, known_answers, settle_group
-from audit.false_satisfaction.states import NOT_ASKED, OPEN, Standing, read_standing
+from audit.false_satisfaction.states import NOT_ASKED, OPEN, Standing, answered_by_gold, read_standing
 from audit.keys import canonical
 from audit.messages import message
 from audit.relations import Outcome
 from audit.relations.validity import VALID
-from audit.sampling.samples import terms_of
+from audit.sampling.samples import stored_draws, terms_of
 from audit.statistics.rates import ALIKE, GOLD, TELLING, Judged
 from audit.statistics.rates import Checked as CheckedGroups
 from audit.store import Checked, checked, snapshot, table_of, tables
@@ -86,6 +86,8 @@ class Counted:
     audits_waiting: int
     gold_alone: frozenset[int]
     """Studies of which only the sources with a gold label are in it, since nobody else was asked."""
+    people_alone: frozenset[int]
+    """Studies of which only the sources that gold does not answer for are in it."""
     left_out: Mapping[tuple[int, int, str], str]
     """Why a cell lacks a proxy, by relation, system (ids) and the proxy's name."""
 
@@ -128,16 +130,23 @@ def count(
         studies = _studies(connection, study)
         ids = [row["id"] for row in studies]
         checks = checked(connection, ids)
-        populations, standings, alone = {}, {}, set()
+        populations, standings, alone, people_alone = {}, {}, set(), set()
         for id in ids:
             populations[id] = population = read_population(connection, id, checks.of(id))
             standings[id] = standing = read_standing(connection, population, whose)
-            if standing.labelled.any() and not standing.labelled.all() and not standing.complete:
+            about = np.ones(len(population.source), bool)
+            if standing.labelled.any() and not standing.complete:
                 # Only gold has answered, for a part of the sources: what is said is about these.
-                alone.add(id)
-                populations[id] = population = population.among(standing.labelled)
+                about = standing.labelled
+            elif whose == "people" and standing.rounds:
+                # Rounds ask nobody about a source that gold answers for.
+                draws = stored_draws(connection, id).query("relation_id == 0")
+                about = np.isin(population.source, draws["source_id"]) | ~answered_by_gold(connection, population)
+            if not about.all():
+                (people_alone if whose == "people" else alone).add(id)
+                populations[id] = population = population.among(about)
                 standings[id] = read_standing(connection, population, whose)
-                checks = checks.from_sources(population.source[standing.labelled], id)
+                checks = checks.from_sources(population.source[about], id)
         cells = _observed(connection, ids, checks)
         if cells.empty:
             raise AuditError(message("cells.nothing_checked"))
@@ -161,7 +170,7 @@ def count(
     judged, every, group, system = groups
     return Counted(
         cells[[*CELL, *COLUMNS]], studies, samples, checks, populations, standings, judged, every, group, system,
-        open_questions.texts, audited, open_questions.audits, frozenset(alone),
+        open_questions.texts, audited, open_questions.audits, frozenset(alone), frozenset(people_alone),
         {key: reason for one in numbers.values() if one for key, reason in one.left_out.items()},
     )  # fmt: skip
 

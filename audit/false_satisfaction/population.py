@@ -57,10 +57,11 @@ class Members:
 @dataclass(frozen=True)
 class Said:
     """What systems said of inputs: `inputs` (ids, ascending), and by place `code` (inputs, systems), the output's place
-    in `outputs`; -1: it said nothing."""
+    in `outputs`, -1: it said nothing; and `scores`, NaN where there is none."""
 
     inputs: np.ndarray
     code: np.ndarray
+    scores: np.ndarray
     outputs: tuple[Output, ...]
 
     def compared(self) -> np.ndarray:
@@ -74,8 +75,8 @@ class Said:
 
 @dataclass(frozen=True)
 class Population:
-    """One study, its `task` by name. `source` (sources,) are ids, ascending; `u` their random numbers, `cluster` codes
-    of their documents. `systems` are ids, `relations` maps the id of each relation to its groups, whose columns are the
+    """One study, its `task` by name. `source` (sources,) are ids, ascending; `input` those of their inputs, `u` their
+    random numbers, `cluster` codes of their documents. `systems` are ids, `relations` maps the id of each relation to its groups, whose columns are the
     systems; `group` has the ids of the groups, shaped as these.
     """
 
@@ -83,6 +84,7 @@ class Population:
     task: str
     systems: tuple[int, ...]
     source: np.ndarray
+    input: np.ndarray
     u: np.ndarray
     cluster: np.ndarray
     relations: dict[int, Compared]
@@ -106,9 +108,9 @@ def read_population(connection: Connection, study: int, checks: Checked | None =
     """Return a study as arrays; `checks` are its verdicts, where these were read already."""
     source, seed_of = table_of(tables.Source), table_of(tables.Study)
     seed, task = connection.execute(select(seed_of.c.seed, seed_of.c.task).where(seed_of.c.id == study)).one()
-    columns = (source.c.id, source.c.row, source.c.cluster)
+    columns = (source.c.id, source.c.input_id, source.c.row, source.c.cluster)
     rows = connection.execute(select(*columns).where(source.c.study_id == study).order_by(source.c.id)).all()
-    ids, names, clusters = zip(*rows, strict=True) if rows else ((), (), ())
+    ids, inputs, names, clusters = zip(*rows, strict=True) if rows else ((), (), (), ())
     own = [cluster if cluster is not None else ("source", id) for id, cluster in zip(ids, clusters, strict=True)]
     checks, places = checked(connection, [study]) if checks is None else checks, np.array(ids, np.int64)
     members, said = _members_and_outputs(connection, checks)
@@ -126,7 +128,9 @@ def read_population(connection: Connection, study: int, checks: Checked | None =
         place = np.searchsorted(places, checks.source[at])
         relations[relation] = Compared(place, satisfied, output, np.zeros((0, *satisfied.shape)))
     u, cluster = np.fromiter(uniforms(names, seed), float, len(names)), pd.factorize(pd.Series(own, dtype=object))[0]
-    return Population(study, task, checks.systems, places, u, cluster, relations, group, members, said)
+    return Population(
+        study, task, checks.systems, places, np.array(inputs, np.int64), u, cluster, relations, group, members, said
+    )
 
 
 _ROWS = 50_000
@@ -144,22 +148,32 @@ def _members_and_outputs(connection: Connection, checks: Checked) -> tuple[Membe
     members = Members(group[order], of_source[order].astype(bool), place.astype(np.int32)[order])
     systems = np.array(checks.systems, np.int64)
     code, codes = np.full((len(inputs), len(systems)), -1, np.int32), dict[tuple[Any, ...], int]()
+    scores = np.full(code.shape, np.nan)
     # A score that comes with a label says nothing of whether it is right.
-    score = case((output.c.label.is_(None), output.c.score))
-    columns = (output.c.input_id, output.c.system_id, output.c.label, score, output.c.text, output.c.error)
+    alone = case((output.c.label.is_(None), output.c.score))
+    columns = (
+        output.c.input_id,
+        output.c.system_id,
+        output.c.score,
+        output.c.label,
+        alone,
+        output.c.text,
+        output.c.error,
+    )
     query = select(*columns).where(output.c.system_id.in_(systems.tolist()), output.c.input_id.between(
         int(inputs[0]) if len(inputs) else 0, int(inputs[-1]) if len(inputs) else 0
     ))  # fmt: skip
     # The driver's own rows: SQLAlchemy's take four times as long. The last attempt comes last, and stays.
     cursor: Any = connection.execute(query.order_by(output.c.attempt)).cursor
     while rows := cursor.fetchmany(_ROWS):
-        of_input, system, *values = zip(*rows, strict=True)
+        of_input, system, score, *values = zip(*rows, strict=True)
         number = [codes.setdefault(key, len(codes)) for key in zip(*values, strict=True)]
         ids = np.array(of_input, np.int64)
         at = np.minimum(np.searchsorted(inputs, ids), len(inputs) - 1)
         known = inputs[at] == ids
-        code[at[known], np.searchsorted(systems, np.array(system)[known])] = np.array(number)[known]
-    return members, Said(inputs, code, tuple(Output(*key) for key in codes))
+        place = at[known], np.searchsorted(systems, np.array(system)[known])
+        code[place], scores[place] = np.array(number)[known], np.array(score, float)[known]
+    return members, Said(inputs, code, scores, tuple(Output(*key) for key in codes))
 
 
 def _same_outputs(group: np.ndarray, own: np.ndarray, members: Members, compared: np.ndarray) -> np.ndarray:

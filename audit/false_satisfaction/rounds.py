@@ -16,7 +16,7 @@ from sqlalchemy import Connection, func, select
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.population import Population, read_population
 from audit.false_satisfaction.resolution import carrying
-from audit.false_satisfaction.states import OPEN, Standing, read_standing
+from audit.false_satisfaction.states import OPEN, Standing, answered_by_gold, read_standing
 from audit.relations import name_order
 from audit.relations.registry import base_name, find_relation
 from audit.sampling.options import NOTHING, RELATIONS, WINNER, DecisionOptions, SampleOptions
@@ -145,17 +145,20 @@ def _unanswered(connection: Connection, population: Population, standing: Standi
 def _first_rounds(
     connection: Connection, population: Population, options: SampleOptions, names: Mapping[int, str]
 ) -> list[int]:
-    """Draw the first sources of each cell that were not drawn so far, in rounds of growing depth; returns their
-    numbers."""
-    lists = _first_lists(connection, population, options, names)
+    """Draw the first sources of each cell that were not drawn so far, in rounds of growing depth and of `FIRST` texts
+    or more, where as many are left and nobody has said how many come first; returns their numbers."""
+    lists, gold = _first_lists(connection, population, options, names), answered_by_gold(connection, population)
     largest = max((size for of_unit in lists.values() for _, size in of_unit), default=0)
-    depths = [largest]
+    last = len(population.u) if options.base is options.share is None else largest
+    depths, numbers = [largest], []
     while depths[0] >= 2 * LEAST and options.share is None:
         depths.insert(0, depths[0] // 2)
-    numbers = []
     for depth in depths:
-        number = _store(connection, population, _thresholds(population, lists, depth), [], population.u)
-        numbers += [number] if number else []
+        draws, texts = _draws(connection, population, _thresholds(population, lists, depth), population.u, gold)
+        if texts >= FIRST or (texts and depth >= last):
+            numbers.append(store_round(connection, population.study, [], draws))
+        elif texts and depth >= largest:
+            depths.append(min(2 * depth, last))
     return numbers
 
 
@@ -163,12 +166,13 @@ def _first_lists(
     connection: Connection, population: Population, options: DecisionOptions, names: Mapping[int, str]
 ) -> dict[int, list[tuple[np.ndarray, int]]]:
     """The lists of cells and how many come first of each, by what is asked: 0, the source, or a relation (id) whose
-    follow-ups need questions, too."""
-    carries = read_carries(connection, population)
+    follow-ups need questions, too. Nobody is asked about a source alone that gold answers for."""
+    carries, gold = read_carries(connection, population), answered_by_gold(connection, population)
     lists: dict[int, list[tuple[np.ndarray, int]]] = {}
     for relation, groups in population.relations.items():
         for column in range(groups.satisfied.shape[1]):
-            sources = groups.source[groups.satisfied[:, column] == 1]
+            asked = ~gold[groups.source] if carries[relation] else True
+            sources = groups.source[(groups.satisfied[:, column] == 1) & asked]
             size = options.size(len(sources), names[relation])
             if size > 0:
                 lists.setdefault(0 if carries[relation] else relation, []).append((sources, size))
@@ -178,9 +182,13 @@ def _first_lists(
 def _thresholds(
     population: Population, lists: Mapping[int, Sequence[tuple[np.ndarray, int]]], depth: int
 ) -> dict[int, np.ndarray]:
-    """How far the sources are asked when each list is, as far as its size or `depth` says."""
+    """How far the sources are asked when each list is, as far as its size or `depth` says; beyond the largest size
+    each list is asked so much further."""
+    further = max(depth - max((size for of_unit in lists.values() for _, size in of_unit), default=depth), 0)
     return {
-        relation: bottom_k(population.u, [own for own, _ in of_unit], [min(size, depth) for _, size in of_unit])
+        relation: bottom_k(
+            population.u, [own for own, _ in of_unit], [min(size, depth) + further for _, size in of_unit]
+        )
         for relation, of_unit in lists.items()
     }
 
@@ -190,7 +198,7 @@ def _first_thresholds(
 ) -> dict[int, np.ndarray]:
     """How far the first rounds ask, by relation (0: the source itself)."""
     lists = _first_lists(connection, population, options, names)
-    return _thresholds(population, lists, len(population.u))
+    return _thresholds(population, lists, max((size for of_unit in lists.values() for _, size in of_unit), default=0))
 
 
 def read_carries(connection: Connection, population: Population) -> dict[int, bool]:
@@ -199,32 +207,30 @@ def read_carries(connection: Connection, population: Population) -> dict[int, bo
     return {relation: relation in ids for relation in population.relations}
 
 
-def _store(
+def _draws(
     connection: Connection,
     population: Population,
     thresholds: Mapping[int, np.ndarray],
-    contests: Sequence[Mapping[str, Any]],
     order: np.ndarray,
-) -> int | None:
-    """Store a round with what is asked up to these thresholds by relation (0: the source itself), where that is more
-    than before; returns its number, None where there is nothing new. `order` (sources,) says who comes first."""
+    gold: np.ndarray,
+) -> tuple[pd.DataFrame, int]:
+    """What is asked up to these thresholds by relation (0: the source itself) and was not asked so far, as draws, and
+    about how many texts that is. `order` (sources,) says who comes first; gold answers for the sources `gold`."""
     stored = stored_draws(connection, population.study)
     known = {
         (int(source), int(relation)): float(q)
         for source, relation, q in stored[["source_id", "relation_id", "q"]].itertuples(index=False)
     }  # of several rounds the last is the largest
     # Whoever is asked about a source's groups under a relation is asked about the source.
-    of_source = np.max([*thresholds.values(), np.zeros(len(population.u))], axis=0)
+    of_source = np.where(gold, 0.0, np.max([*thresholds.values(), np.zeros(len(population.u))], axis=0))
     rows = []
     for relation, q in {0: of_source, **{id: own for id, own in thresholds.items() if id}}.items():
         for place in np.flatnonzero(population.u <= q):
             key = (int(population.source[place]), relation)
             if q[place] > known.get(key, 0.0):
                 rows.append((order[place], relation, *key, float(q[place])))
-    if not any((source, relation) not in known for _, _, source, relation, _ in rows):
-        return None
-    frame = pd.DataFrame(sorted(rows), columns=["order", "first", "source_id", "relation_id", "q"])
-    return store_round(connection, population.study, contests, frame)
+    texts = {source for _, _, source, relation, _ in rows if (source, relation) not in known}
+    return pd.DataFrame(sorted(rows), columns=["order", "first", "source_id", "relation_id", "q"]), len(texts)
 
 
 # Rounds that decide.
@@ -301,14 +307,16 @@ def _decide(
     asked = Thresholds(
         standing.thresholds.source, {places.index(id): q for id, q in standing.thresholds.relation.items()}
     )
-    left = None if options.most is None else options.most - int((population.u <= asked.source).sum())
+    gold = standing.labelled
+    left = None if options.most is None else options.most - int(((population.u <= asked.source) & ~gold).sum())
     while any(contest.ended is None for contest in contests) and (left is None or left > 0):
         extended, asked = _reach(contests, relations, population, asked, left)
         units = {0: asked.source} | {places[place]: q for place, q in asked.relation.items()}
         order = np.where(asked.source > 0, population.u / np.maximum(asked.source, 1e-12), 2.0)
-        number = _store(connection, population, units, [_stored(contest, population) for contest in extended], order)
-        if number is not None:
-            return tuple(extended), number
+        draws, texts = _draws(connection, population, units, order, gold)
+        if texts:
+            stored = [_stored(contest, population) for contest in extended]
+            return tuple(extended), store_round(connection, population.study, stored, draws)
         # What lies so far down the lists is answered already: it counts for more than it did.
         contests = tuple(
             contest if contest.ended else eliminate(contest, relations, answered, len(population.u), options.eps)

@@ -48,8 +48,6 @@ ROLES = ("annotator", "adjudicator", "manager")
 ADJUDICATORS = ("adjudicator", "manager")
 """Who settles questions, checks and inspects answers, and gives causes."""
 GOLD = "gold"
-MODEL = "model"
-"""The role of a model whose ratings were imported: no person, it cannot log in, and its answers are no votes."""
 DELETED = "deleted-"
 """Begins the name that stands in place of a deleted person's."""
 SHORTEST, LONGEST = 8, 1_000

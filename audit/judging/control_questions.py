@@ -21,7 +21,7 @@ from audit.judging.accounts import Account, note, reading_as_manager, writing_as
 from audit.judging.answers import WITHDRAWN, is_counted, settled_answers
 from audit.judging.asides import BACK, COMMENT, readable
 from audit.judging.asking import gold_labels, make_questions
-from audit.judging.order import FIRST, TOGETHER, Place
+from audit.judging.order import FIRST, Place
 from audit.judging.settings import JudgingSettings
 from audit.keys import normal_text, uniform
 from audit.messages import message
@@ -336,7 +336,7 @@ def hidden_question(
     if not settings.gold_share and not settings.repeat_share:
         return None
     done, put_aside = connection.execute(_asked_count(), {"account": account.id}).one()
-    run, hidden = (place.run, place.hidden) if settings.versions == TOGETHER else (1, place.hidden)
+    run, hidden = place.run, place.hidden
     if place.answers and put_aside is not None and put_aside > place.answers[0].decided_at:
         run, hidden = 1, 0
     drawn = (_drawn_pass(account.id, number, settings) for number in range(max(done - run - hidden + 1, 0), done + 1))

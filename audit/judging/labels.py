@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
@@ -20,7 +21,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, select, t
 from audit.errors import AuditError, BadFile
 from audit.false_satisfaction.questions import asked_by
 from audit.files import MISSING, SHOWN, as_text, first_lines, parse_json, plain_frame, read_table, read_text
-from audit.judging.accounts import ROLES, checked_name, gold_id
+from audit.judging.accounts import checked_name, gold_id
 from audit.judging.answers import command, is_disputed
 from audit.judging.asides import check_comment
 from audit.judging.asking import gold_labels, make_questions
@@ -41,14 +42,14 @@ if TYPE_CHECKING:
 
 QUESTION = "audit_question"
 """The name in a task's `data` under which our export says which question a task is."""
-COLUMNS = ("label", "text", "text_b", "row", "output", "annotator", "language", "target_language", "answer", "reason")
+COLUMNS = ("label", "text", "text_b", "output", "annotator", "language", "target_language", "answer", "reason")
 """What a file of labels may say. `answer` is Prodigy's: a label that was rejected or ignored is none."""
 _TEXTS = text_columns(26)
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One label as a file has it. What it is about are an input's texts, a row, or a question by its key."""
+    """One label as a file has it: about an input's texts, an output of it, or a question by its key."""
 
     where: str
     """For messages: line 3, task 17."""
@@ -56,12 +57,10 @@ class Label:
     annotator: str | None = None
     texts: tuple[str, ...] = ()
     language: str | None = None
-    row: str | None = None
     question: bytes | None = None
     target: str | None = None
     """The language that the text is translated into."""
     output: str | None = None
-    """The output that is judged, where people judge outputs."""
     shown_at: datetime | None = None
     decided_at: datetime | None = None
     reason: str = ""
@@ -77,12 +76,8 @@ class Labels:
     without: dict[str, int]
 
 
-class _NoLabel(Exception):
-    """An entry has no label, which is no mistake."""
-
-
-_Entry = tuple[str, Callable[[str], Label]]
-"""Where an entry is, and what reads its label; it raises _NoLabel, or ValueError with a reason."""
+_Read = Callable[[], Label | str]
+"""Reads an entry: its label, or why it has none; raises ValueError with what is wrong."""
 
 
 def read_labels(path: str | Path, columns: Mapping[str, str] = MappingProxyType({})) -> Labels:
@@ -105,33 +100,34 @@ def read_labels(path: str | Path, columns: Mapping[str, str] = MappingProxyType(
 
 def frame_labels(frame: "pd.DataFrame", name: str = "labels") -> Labels:
     """Read the labels of a frame with the columns of a table, `annotator` among them; messages call it by its `name`.
-
-    Raises BadFile for a column that is missing, fields that are, and a frame without rows.
-    """
+    Raises BadFile for a column that is missing, fields that are, and a frame without rows."""
     plain = plain_frame(frame, name)
     if missing := [column for column in ("label", "annotator") if column not in plain]:
         columns = with_commas(list(plain.columns) or message("list.none"))
-        raise BadFile(f"{name} has no column {missing[0]!r}; it needs label, annotator, and text or row, has {columns}")
+        raise BadFile(f"{name} has no column {missing[0]!r}; it needs text, label and annotator, has {columns}")
     if plain.empty:
         raise BadFile(f"{name} has no rows")
     return _of_table(Path(name), plain.fillna("").map(as_text), [], "row")
 
 
-def _collected(path: Path, entries: Iterable[_Entry], bad: list[tuple[str, str]], parameter: str = "") -> Labels:
+def _collected(path: Path, entries: Iterable[tuple[str, _Read]], bad: list[tuple[str, str]], named: str = "") -> Labels:
     labels: list[Label] = []
     without: Counter[str] = Counter()
     for where, read in entries:
         try:
-            labels.append(read(where))
-        except _NoLabel as reason:
-            without[str(reason)] += 1
+            label = read()
         except ValueError as reason:
             bad.append((where, str(reason)))
-    refuse(path, bad, len(labels) + without.total() + len(bad), parameter)
+            continue
+        if isinstance(label, str):
+            without[label] += 1
+        else:
+            labels.append(label)
+    _refuse(path, bad, len(labels) + without.total() + len(bad), named)
     return Labels(path, labels, dict(without))
 
 
-def refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: str = "") -> None:
+def _refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: str = "") -> None:
     """Raise BadFile for entries (where, reason) that are wrong; the first ten are listed."""
     if len(bad) == 1:
         raise BadFile(message("file.at_place", file=path, place=bad[0][0], reason=bad[0][1]), parameter=parameter)
@@ -142,31 +138,26 @@ def refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: s
 
 
 def _of_table(path: Path, table: "pd.DataFrame", bad: list[tuple[str, str]], place: str) -> Labels:
-    """The labels of a table; `bad` are rows that cannot be read, `place` is what a row is called."""
-    if ("text" in table) == ("row" in table):
+    if "text" not in table:
         raise BadFile(
-            f"{path}: of our columns there are {with_commas(table.columns)}; needed are label and either "
-            "text or row, and perhaps annotator: say with columns=text=THEIRS which is meant",
+            f"{path}: of our columns there are {with_commas(table.columns)}; needed are label and text, and perhaps "
+            "annotator: say with columns=text=THEIRS which is meant",
             parameter="columns",
         )
     rows = zip(table.index, table.to_dict("records"), strict=True)
-    return _collected(path, ((f"{place} {line}", _reader(_of_row, row)) for line, row in rows), bad)
+    return _collected(path, ((f"{place} {line}", partial(_of_row, f"{place} {line}", row)) for line, row in rows), bad)
 
 
-def _reader(read: Callable[..., Label], *about: Any) -> Callable[[str], Label]:
-    return lambda where: read(where, *about)
-
-
-def _of_row(where: str, row: Mapping[Any, Any]) -> Label:
-    if not (row.get("text") or row.get("row")):
-        raise ValueError("the column text or row is empty")
+def _of_row(where: str, row: Mapping[Any, Any]) -> Label | str:
+    if not row.get("text"):
+        raise ValueError("the column text is empty")
     if row["label"] in MISSING:
-        raise _NoLabel("no label")
+        return "no label"
     if row.get("answer", "accept") != "accept":
-        raise _NoLabel("not accepted")
+        return "not accepted"
     if row.get("annotator") == "":
         raise ValueError("the column annotator is empty; every label needs somebody who gave it")
-    return Label(where, row["label"], row.get("annotator"), row=row.get("row"), **_subject(row))
+    return Label(where, row["label"], row.get("annotator"), **_subject(row))
 
 
 def _subject(row: Mapping[Any, Any]) -> dict[str, Any]:
@@ -190,50 +181,48 @@ def _tasks(path: Path) -> list[Any] | None:
         tasks = parse_json(read_text(path))
     except ValueError:
         return None  # reading it as a table says why
-    is_theirs = isinstance(tasks, list) and any(
+    has_data = isinstance(tasks, list) and any(
         isinstance(task, dict) and isinstance(task.get("data"), dict) for task in tasks
     )
-    return tasks if is_theirs else None
+    return tasks if has_data else None
 
 
-def _label_studio(tasks: list[Any], columns: Mapping[str, str]) -> Iterator[_Entry]:
-    names = {ours: theirs for ours, theirs in columns.items() if ours != "label"}
+def _label_studio(tasks: list[Any], columns: Mapping[str, str]) -> Iterator[tuple[str, _Read]]:
     for number, task in enumerate(tasks, start=1):
         task = task if isinstance(task, dict) else {}
         data, annotations = task.get("data"), task.get("annotations")
         if not isinstance(annotations, list) or not isinstance(data, dict):
             data, annotations = None, []
         else:
-            data = data | {ours: data.get(theirs) for ours, theirs in names.items()}
+            data |= {ours: data.get(theirs) for ours, theirs in columns.items() if ours != "label"}
+        where = f"task {task.get('id', number)}"
         for annotation in annotations or [None]:
-            yield f"task {task.get('id', number)}", _reader(_annotation, data, annotation, columns.get("label"))
+            yield where, partial(_annotation, where, data, annotation, columns.get("label"))
 
 
-def _annotation(where: str, data: dict[str, Any] | None, annotation: Any, tag: str | None) -> Label:
+def _annotation(where: str, data: dict[str, Any] | None, annotation: Any, tag: str | None) -> Label | str:
     if data is None:
         raise ValueError("no list of annotations, or no data; export the format JSON, not JSON-MIN")
     if annotation is None:
-        raise _NoLabel("not annotated")
+        return "not annotated"
     if not isinstance(annotation, dict) or not isinstance(annotation.get("result"), list):
         raise ValueError("an annotation without a list of results")
     if annotation.get("was_cancelled"):
-        raise _NoLabel("skipped by the annotator")
-    results = [
-        result for result in annotation["result"] if isinstance(result, dict) and result.get("type") == "choices"
-    ]
-    tags = sorted({str(result.get("from_name")) for result in results})
+        return "skipped by the annotator"
+    choices = [part for part in annotation["result"] if isinstance(part, dict) and part.get("type") == "choices"]
+    tags = sorted({str(part.get("from_name")) for part in choices})
     if tag is None and len(tags) > 1:
         raise ValueError(f"choices of several tags ({', '.join(tags)}); choose one with columns=label=TAG")
-    results = [result for result in results if tag in (None, result.get("from_name"))]
-    chosen = [result.get("value", {}).get("choices") for result in results if isinstance(result.get("value"), dict)]
+    choices = [part for part in choices if tag in (None, part.get("from_name"))]
+    chosen = [part["value"].get("choices") for part in choices if isinstance(part.get("value"), dict)]
     if not any(chosen):
-        raise _NoLabel("no choice made")
+        return "no choice made"
     if len(chosen) > 1 or not isinstance(chosen[0], list):
         raise ValueError(f"{chosen!r:.60} is not a single choice")
     label = PLUS.join(map(str, chosen[0]))  # several where a text may have several labels
-    if any(result.get("id") == exported_id(label) for result in results):
-        raise _NoLabel("exported by audit, and not changed since")
-    key = data.get(QUESTION)
+    if any(part.get("id") == exported_id(label) for part in choices):
+        return "exported by audit, and not changed since"
+    key, who = data.get(QUESTION), annotation.get("completed_by")
     if not isinstance(key, str) and not isinstance(data.get("text"), str):
         raise ValueError(
             f"the data has no text under the name 'text'; it has {', '.join(data)}: name it with columns=text=NAME"
@@ -243,7 +232,6 @@ def _annotation(where: str, data: dict[str, Any] | None, annotation: Any, tag: s
         decided, shown = _times(annotation)
     except (TypeError, ValueError) as problem:
         raise ValueError(f"{QUESTION} or created_at cannot be read ({problem})") from None
-    who = annotation.get("completed_by")
     if isinstance(who, dict):
         who = who.get("email") or who.get("id")
     who = f"label-studio-{who}" if isinstance(who, int) else who or None
@@ -277,13 +265,10 @@ NO_REASON = "imported"
 """The reason of a decision for which the file gives none."""
 NOT_HERE = "text not in the database"
 NOT_IN_LANGUAGE = "text in the database in the language {} alone, not in that of the labels"
-NO_ROW = "no such row in a study"
 NO_OUTPUT = "output that no system returned for it"
 NO_QUESTION = "no such question"
 CONTRADICTORY = "the same annotator gave it different labels"
 UNDECIDED = "unsure, which decides nothing"
-_Chosen = Mapping[tuple[int, int], tuple[Label, str]]
-"""(annotator, question) -> their label, and the answer that it stands for."""
 
 
 @dataclass(frozen=True)
@@ -318,46 +303,41 @@ def import_labels(
     file: Labels,
     *,
     annotator: str | None = None,
-    renamed: Mapping[str, str] | None = None,
+    renamed: Mapping[str, str] = MappingProxyType({}),
     task: str | None = None,
     language: str = "en",
-    study: int | None = None,
-    by: int | None = None,
     all_known: str | None = None,
     role: Role = "annotator",
 ) -> Imported:
     """Store labels as judgements, or as adjudications, in one transaction; the same file again adds nothing.
 
-    A label is about a question by its key (`audit export` writes it for Label Studio), about the input that these
-    texts in this `language` are, or about the source with this row (of one `study`, or of all); where people judge each
-    output (summaries, translations), about an `output` of that input. Questions are made for what has none yet. What
-    the database does not have is counted, not stored; with `all_known`, a hint, it is refused, and the hint ends the
-    message. `renamed` maps the file's labels to the task's; letters' case does not count. `annotator` names who gave
-    them, where the file names nobody or a single one. Raises BadFile for labels that cannot be used (with their lines),
-    AuditError for annotators that nobody named or that are people with an account here, and where the task is not
-    clear; NotAllowed unless the account `by` is a manager's (None: the owner of the database).
+    A label is about a question by its key (`audit export` writes it for Label Studio), or about the input that these
+    texts in this `language` are; where people judge each output (summaries, translations), about an `output` of it.
+    Questions are made for what has none yet. What the database does not have is counted, not stored; with `all_known`,
+    a hint, it is refused, and the hint ends the message. `renamed` maps the file's labels to the task's; letters' case
+    does not count. `annotator` names who gave them, where the file names nobody or a single one. Raises BadFile for
+    labels that cannot be used (with their lines), AuditError for annotators that nobody named or that are people with
+    an account here, and where the task is not clear.
     """
-    with unit_of_work(engine, by, "manager", owner=True) as work:
+    with unit_of_work(engine, None, owner=True) as work:
         work.hold_all()
         connection = work.connection
         of_task = _task(connection, task)
         _need_subjects(file, of_task)
         names = _annotator_names(file, annotator)
-        answers = _labels_of_task(file, of_task, renamed or {})
-        if study is not None:
-            need_study(connection, study)
-        targets, opened = _targets(connection, file, of_task, language, study)
+        answers = _labels_of_task(file, of_task, renamed)
+        targets, opened = _targets(connection, file, of_task, language)
         if all_known is not None:
             bad = [
-                (label.where, f"{target} ({' / '.join(label.texts)[:60] or label.row!r}); {all_known}")
+                (label.where, f"{target} ({' / '.join(label.texts)[:60]}); {all_known}")
                 for label, target in zip(file.labels, targets, strict=True)
                 if isinstance(target, str)
             ]
-            refuse(file.path, bad, len(file.labels))
+            _refuse(file.path, bad, len(file.labels))
         if role == "adjudicator":
             targets = [UNDECIDED if answer == UNSURE else to for answer, to in zip(answers, targets, strict=True)]
         by_name, repeated, unused = _choose(file.labels, answers, names, targets)
-        people = elsewhere_accounts(connection, sorted({name for name, _ in by_name}), role)
+        people = _elsewhere_accounts(connection, sorted({name for name, _ in by_name}), role)
         chosen = {(people[name], id): label for (name, id), label in by_name.items()}
         added, changed = (_decide if role == "adjudicator" else _vote)(work, chosen)
         work.finish()
@@ -380,14 +360,15 @@ def import_labels(
     )
 
 
+_Chosen = dict[tuple[Any, int], tuple[Label, str]]
+"""(annotator, question) -> their label, and the answer that it stands for."""
+
+
 def _choose(
     labels: Sequence[Label], answers: Sequence[str], annotators: Sequence[str], targets: Sequence[int | str]
-) -> tuple[dict[tuple[str, int], tuple[Label, str]], int, list[tuple[str, str]]]:
-    """Choose the label of each (annotator, question) that has a single one.
-
-    All arguments are (labels,), `targets` a question's id or the reason why there is none. Returns the chosen ones, how
-    many are repeated, and those that are not used: (reason, where).
-    """
+) -> tuple[_Chosen, int, list[tuple[str, str]]]:
+    """The label of each (annotator, question) that has a single one; how many are repeated; and those that are not
+    used: (reason, where). `targets` are questions, or the reasons why there are none."""
     given: dict[tuple[str, int], dict[str, list[Label]]] = {}
     unused: list[tuple[str, str]] = []
     for label, answer, name, target in zip(labels, answers, annotators, targets, strict=True):
@@ -395,7 +376,7 @@ def _choose(
             unused.append((target, label.where))
         else:
             given.setdefault((name, target), {}).setdefault(answer, []).append(label)
-    chosen: dict[tuple[str, int], tuple[Label, str]] = {}
+    chosen: _Chosen = {}
     repeated = 0
     for key, by_answer in given.items():
         (answer, same), *others = by_answer.items()
@@ -412,31 +393,21 @@ def _count(connection: Connection, ids: Iterable[int], condition: ColumnElement[
 
 
 def _vote(work: Work, chosen: _Chosen) -> tuple[int, int]:
-    votes = {key: (answer, label.shown_at, label.decided_at) for key, (label, answer) in chosen.items()}
-    return add_votes(work, votes, "import-labels")
-
-
-def add_votes(
-    work: Work, votes: Mapping[tuple[int, int], tuple[str, datetime | None, datetime | None]], client: str
-) -> tuple[int, int]:
-    """Add votes that were given elsewhere: (annotator, question) -> (answer, shown at, decided at).
-
-    What the same annotator was imported with before is superseded, or stays if it is the same. Returns how many are
-    new, and how many changed.
-    """
+    """Add votes; those that the same annotator was imported with before are superseded, or stay if they are the same.
+    Returns how many are new, and how many changed."""
     later = judgement.alias("later")
     query = select(judgement).outerjoin(later, later.c.supersedes == judgement.c.id)
     query = query.where(judgement.c.round == 1, later.c.id.is_(None))
-    stored = rows_among(work.connection, query, judgement.c.annotator_id, {account for account, _ in votes})
+    stored = rows_among(work.connection, query, judgement.c.annotator_id, {account for account, _ in chosen})
     before = {(row.annotator_id, row.question_id): row for row in stored}
-    same = {"round": 1, "guideline": ELSEWHERE, "client": command(client)}
+    same = {"round": 1, "guideline": ELSEWHERE, "client": command("import-labels")}
     rows = []
-    for (account, question_id), (answer, shown_at, decided_at) in votes.items():
+    for (account, question_id), (label, answer) in chosen.items():
         earlier = before.get((account, question_id))
         if earlier is None or earlier.answer != answer:
-            given = {"annotator_id": account, "question_id": question_id, "answer": answer, "shown_at": shown_at}
-            supersedes = earlier.id if earlier is not None else None
-            rows.append(same | given | {"decided_at": decided_at or tables.now(), "supersedes": supersedes})
+            given = {"annotator_id": account, "question_id": question_id, "answer": answer, "shown_at": label.shown_at}
+            times = {"decided_at": label.decided_at or tables.now(), "supersedes": earlier and earlier.id}
+            rows.append(same | given | times)
     work.add(tables.Judgement, rows)
     changed = sum(row["supersedes"] is not None for row in rows)
     return len(rows) - changed, changed
@@ -467,8 +438,7 @@ def _task(connection: Connection, name: str | None) -> Task:
     stored = connection.execute(select(study.c.task).distinct()).scalars()
     tasks = sorted(candidate for candidate in stored if matches(candidate, name))
     if not tasks:
-        of_task = f" of the task {name}" if name else ""
-        raise AuditError(f"there are no studies{of_task} yet, so no text to label; run `audit run` first")
+        raise AuditError("there are no studies of this task yet, so no text to label; run `audit run` first")
     if len(tasks) > 1:
         raise AuditError(
             f"there are studies of several tasks: {with_commas(tasks)}; choose one with task=NAME", parameter="task"
@@ -479,28 +449,23 @@ def _task(connection: Connection, name: str | None) -> Task:
 def _need_subjects(file: Labels, task: Task) -> None:
     """Raise BadFile where a label does not say which input, or which output, the task asks about."""
     columns, translates, pairs = text_columns(task.texts), base_of(task.name) == "translation", asks_pairs(task.name)
-    about = (
-        "is about a text; it is in the column"
-        if task.texts == 1
-        else f"compares {task.texts} texts; they are in the columns"
-    )
     bad = []
     for label in file.labels:
         if label.question is not None:
             continue
-        if label.row is None and len(label.texts) < task.texts:
-            needs = f"{about} {with_commas(columns)}"
+        if len(label.texts) < task.texts:
+            needs = f"compares {task.texts} texts; they are in the columns {with_commas(columns)}"
         elif pairs and label.output is None:
             needs = (
-                "asks about each output, and a text or row does not say which is meant; name it in the column output, "
-                "or give the question's key (an export for Label Studio has it with each task)"
+                "asks about each output; name it in the column output, or give the question's key (an export for Label "
+                "Studio has it with each task)"
             )
-        elif label.row is None and translates and label.target is None:
+        elif translates and label.target is None:
             needs = "asks about outputs in a language; say in the column target_language which, such as es"
         else:
             continue
         bad.append((label.where, f"task {task.name} {needs}"))
-    refuse(file.path, bad, len(file.labels))
+    _refuse(file.path, bad, len(file.labels))
 
 
 def _annotator_names(file: Labels, annotator: str | None) -> list[str]:
@@ -536,13 +501,11 @@ def _labels_of_task(file: Labels, task: Task, renamed: Mapping[str, str]) -> lis
         for label, answer in zip(file.labels, answers, strict=True)
         if answer is None
     ]
-    refuse(file.path, bad, len(file.labels), parameter="renamed")
+    _refuse(file.path, bad, len(file.labels), parameter="renamed")
     return [str(answer) for answer in answers]
 
 
-def _targets(
-    connection: Connection, file: Labels, task: Task, language: str, study_id: int | None
-) -> tuple[list[int | str], int]:
+def _targets(connection: Connection, file: Labels, task: Task, language: str) -> tuple[list[int | str], int]:
     """The question of each label, made where it does not exist, or why there is none; and how many were made."""
     by_key = _ids(connection, question, {label.question for label in file.labels if label.question is not None})
     translates = base_of(task.name) == "translation"
@@ -551,24 +514,23 @@ def _targets(
             *label.texts[: task.texts], language=label.language or language, target=label.target if translates else None
         )
         for position, label in enumerate(file.labels)
-        if label.question is None and label.row is None
+        if label.question is None
     }
     inputs, reasons = _inputs(connection, about)
-    rows = _rows(connection, file, task, study_id)
     outputs: dict[tuple[int, str | None], str] | None = None
     if asks_pairs(task.name):
         of = output_table.c
         query = select(of.input_id, of.text).where(of.text.is_not(None), of.error.is_(None)).distinct()
-        returned = rows_among(connection, query, of.input_id, {*inputs.values(), *rows.values()})
+        returned = rows_among(connection, query, of.input_id, {*inputs.values()})
         outputs = {(input_id, normal_text(text)): text for input_id, text in returned}
     targets: list[int | str] = []
     subjects: dict[int, Subject] = {}
     for position, label in enumerate(file.labels):
-        input_id = inputs.get(position) if label.row is None else rows.get(label.row)
+        input_id = inputs.get(position)
         if label.question is not None:
             targets.append(by_key.get(label.question, NO_QUESTION))
         elif input_id is None:
-            targets.append(NO_ROW if label.row is not None else reasons.get(position, NOT_HERE))
+            targets.append(reasons.get(position, NOT_HERE))
         elif outputs is not None and (input_id, label.output) not in outputs:
             targets.append(NO_OUTPUT)
         else:
@@ -581,10 +543,8 @@ def _targets(
 
 
 def _inputs(connection: Connection, about: Mapping[int, Input]) -> tuple[dict[int, int], dict[int, str]]:
-    """The stored input of each of these, by position: the same, or one whose texts have the same normal form.
-
-    And of those that are stored in another language alone, the reason why they are not taken.
-    """
+    """The stored input of each of these, by position: the same, or one whose texts have the same normal form. And of
+    those that are stored in another language alone, the reason why they are not taken."""
     ids = _ids(connection, input_table, {item.key for item in about.values()})
     inputs = {position: ids[item.key] for position, item in about.items() if item.key in ids}
     missing = {position: item for position, item in about.items() if position not in inputs}
@@ -612,65 +572,22 @@ def _ids(connection: Connection, table: Table, keys: Iterable[bytes]) -> dict[by
     return {bytes(key): id for key, id in rows}
 
 
-def _rows(connection: Connection, file: Labels, task: Task, study_id: int | None) -> dict[str, int]:
-    """Inputs by the row of a source. Raises BadFile where a row stands for different texts in different studies."""
-    places = {label.row: label.where for label in file.labels if label.row is not None}
-    query = select(source).join(study, study.c.id == source.c.study_id).where(study.c.task == task.name)
-    if study_id is not None:
-        query = query.where(study.c.id == study_id)
-    inputs_by_row: dict[str, dict[int, int]] = {}
-    for entry in rows_among(connection, query, source.c.row, sorted(places)):
-        inputs_by_row.setdefault(entry.row, {}).setdefault(entry.input_id, entry.study_id)
-    bad = [
-        (
-            places[row],
-            f"row {row!r} is another text in study {' than in '.join(map(str, inputs.values()))}; name study=ID",
-        )
-        for row, inputs in inputs_by_row.items()
-        if len(inputs) > 1
-    ]
-    refuse(file.path, bad, len(file.labels), parameter="study")
-    return {row: next(iter(inputs)) for row, inputs in inputs_by_row.items()}
-
-
-def elsewhere_accounts(connection: Connection, names: Sequence[str], role: str) -> dict[str, int]:
-    """Return accounts for these names, made where they are absent; disabled, so that nobody can log in by any way.
-
-    `role` is that of a person, whose answers count although the account is disabled, or a model's. An account is one of
-    ours when all that it ever answered was answered elsewhere. Raises AuditError for one that is not.
-    """
-    existing = select(annotator.c.id, annotator.c.name, annotator.c.role)
-    for id, name, own_role in list(rows_among(connection, existing, annotator.c.name, names)):
+def _elsewhere_accounts(connection: Connection, names: Sequence[str], role: Role) -> dict[str, int]:
+    """Accounts for these names, made where they are absent; disabled, so that nobody can log in by any way. An account
+    is one of ours when all that it ever answered was answered elsewhere. Raises AuditError for one that is not."""
+    existing = select(annotator.c.id, annotator.c.name)
+    for id, name in list(rows_among(connection, existing, annotator.c.name, names)):
         versions = union(
             *(select(table.c.guideline).where(table.c.annotator_id == id) for table in (judgement, adjudication))
         )
-        other_kind = (own_role in ROLES) != (role in ROLES)
-        if other_kind or connection.execute(versions).scalars().all() != [ELSEWHERE]:
+        if connection.execute(versions).scalars().all() != [ELSEWHERE]:
             raise AuditError(
                 f"{name!r} is an account that somebody uses; give who made these labels another name with annotator",
                 parameter="annotator",
             )
     columns = {"role": role, "password": None, "languages": "", "disabled": True, "created_at": tables.now()}
     insert_new(connection, tables.Annotator, [{"name": name} | columns for name in names])
-    return {name: id for id, name, _ in rows_among(connection, existing, annotator.c.name, names)}
-
-
-def renamed_labels(settings: Sequence[str]) -> dict[str, str]:
-    """Return labels by the names that a file has for them, from `good=positive,bad=negative`. Raises AuditError.
-
-    >>> renamed_labels(["good=positive", "bad=negative"])
-    {'good': 'positive', 'bad': 'negative'}
-    """
-    renamed: dict[str, str] = {}
-    for setting in settings:
-        name, equals, label = (part.strip() for part in setting.partition("="))
-        if not (equals and name and label) or renamed.get(name, label) != label:
-            raise AuditError(
-                f"renamed {setting!r}: expected NAME=LABEL, each name once, for example good=positive",
-                parameter="renamed",
-            )
-        renamed[name] = label
-    return renamed
+    return {name: id for id, name in rows_among(connection, existing, annotator.c.name, names)}
 
 
 # `audit gold`: the labels of a corpus answer questions, under the name `gold`, apart from people.
@@ -705,17 +622,15 @@ def answer_with_gold(engine: Engine, study_id: int | None = None, *, by: int | N
         work.hold_all()
         connection = work.connection
         labelled: list[ColumnElement[bool]] = [source.c.gold.is_not(None)]
-        among: ColumnElement[bool] = true()
+        among = about_own = true()
         if study_id is not None:
             need_study(connection, study_id)
             labelled.append(source.c.study_id == study_id)
+            among = asked_by(connection, [study_id])
+            about_own = and_(among, question.c.input_id.in_(select(source.c.input_id).where(*labelled)))
         query = select(study.c.task, source.c.input_id).join(study, study.c.id == source.c.study_id).where(*labelled)
         subjects = sorted(connection.execute(query.distinct()))
         make_questions(connection, [(task, id, None) for task, id in subjects if not asks_pairs(task)])
-        about_own = among
-        if study_id is not None:
-            among = asked_by(connection, [study_id])
-            about_own = and_(among, question.c.input_id.in_(select(source.c.input_id).where(*labelled)))
         labels = gold_labels(connection)
         about = select(question.c.id, question.c.task, question.c.input_id, question.c.kind)
         about = about.where(question.c.kind.in_(("input", "pair")), about_own)

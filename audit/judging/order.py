@@ -9,7 +9,6 @@ Audits of follow-ups keep their place behind everything that groups wait for, an
 measure what is carried, which nobody should answer from memory. Ratings keep theirs: they are about single texts.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -20,14 +19,12 @@ from sqlalchemy import Connection, Row, Select, bindparam, select
 
 from audit.false_satisfaction.questions import BEHIND
 from audit.judging.answers import is_counted
-from audit.keys import uniform
 from audit.store.core import input_table, judgement, question
 from audit.tasks.questions import ABOUT_OUTPUTS, SCALES
 
 BLOCK = 25
 """Answers in a row of one task and kind, after which the most wanted question comes, whatever it is; versions of a text
 that was begun come before."""
-TOGETHER, APART = "together", "apart"
 
 FIRST = 1
 """The pass of ordinary judgements; higher ones are those of hidden questions."""
@@ -122,15 +119,6 @@ def _last_answers() -> Select[Any]:
         .order_by(judgement.c.id.desc())
         .limit(2 * BLOCK)  # with the hidden ones
     )
-
-
-def own_order(account_id: int, questions: Iterable[int]) -> list[int]:
-    """Return questions in a random order of this account's own, the same each time.
-
-    >>> own_order(1, [1, 2, 3, 4]) == own_order(1, [4, 3, 2, 1]) != own_order(2, [1, 2, 3, 4])
-    True
-    """
-    return sorted(questions, key=lambda id: uniform("order", account_id, id))
 
 
 def compared_with(place: Place, chosen: Row[Any]) -> int | None:

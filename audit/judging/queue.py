@@ -33,7 +33,7 @@ from audit.judging.answers import is_counted, votes_on_question
 from audit.judging.asides import BACK, FLAG, SKIP, is_flagged, is_skipped, last_skip, midnight, readable, skips_of
 from audit.judging.control_questions import PASS as TRAINING
 from audit.judging.control_questions import hidden_question
-from audit.judging.order import APART, FIRST, Place, compared_with, own_order, place_of
+from audit.judging.order import FIRST, Place, compared_with, place_of
 from audit.judging.settings import settings_of
 from audit.judging.training import needs_training
 from audit.messages import ENGLISH, phrase
@@ -46,12 +46,8 @@ from audit.tasks import Input, get_task, wording
 from audit.tasks.questions import ABOUT_OUTPUTS, SCALES, labels_of
 
 LEASE = timedelta(minutes=15)
-STRETCH = 10
-"""Ranks within which the order is random where versions are kept apart."""
-MOST = 100
-"""Questions of a stretch, the most wanted ones, among which the order is random."""
-ANY, BLOCK, SOURCE, ONE = "any", "block", "source", "one"
-"""Among which questions a claim searches: all, those of a task and kind, the versions of a text, a single one."""
+ANY, BLOCK, SOURCE = "any", "block", "source"
+"""Among which questions a claim searches: all, those of a task and kind, the versions of a text."""
 _TAKEN = -1
 """In place of a question's id: somebody else has taken it just now."""
 
@@ -240,8 +236,8 @@ def _claim(connection: Connection, account_id: int) -> int | None:
     lease = connection.execute(_held_lease(account.languages), params).first()
     if lease is not None and lease.mine:
         return int(lease.id)
-    place, apart = place_of(connection, account_id), settings.versions == APART
-    vacant, again = _vacant(connection, account, apart, place, params)
+    place = place_of(connection, account_id)
+    vacant, again = _vacant(connection, account, place, params)
     if vacant is None:
         return None
     if vacant.crowded:
@@ -252,10 +248,10 @@ def _claim(connection: Connection, account_id: int) -> int | None:
     # question would stand out: none hides there.
     text = (vacant.task, vacant.kind, vacant.source_input_id)
     hidden = None
-    if not again and (apart or place.last is None or place.last.text != text):
+    if not again and (place.last is None or place.last.text != text):
         hidden = hidden_question(connection, account, settings, vacant, place)
     chosen, round = hidden or (vacant, FIRST)
-    compared = None if apart else compared_with(place, chosen)
+    compared = compared_with(place, chosen)
     if hidden is not None:
         lease_question(connection, chosen.id, account_id, round, compared)
         return int(chosen.id)
@@ -264,7 +260,7 @@ def _claim(connection: Connection, account_id: int) -> int | None:
 
 
 def _vacant(
-    connection: Connection, account: Account, apart: bool, place: Place, params: dict[str, Any]
+    connection: Connection, account: Account, place: Place, params: dict[str, Any]
 ) -> tuple[Row[Any] | None, bool]:
     """The question that comes next, locked, or None; and whether this annotator skipped it today: such a one comes only
     where nothing else is left."""
@@ -278,7 +274,7 @@ def _vacant(
         return {"task": task, "kind": kind, "least": -BEHIND, "bound": BEHIND * max(priority // BEHIND + 1, 1)}
 
     text, block = place.last and place.last.text, place.block
-    if text and not apart and (vacant := find(SOURCE, **alike(*text[:2]), source=text[2])) is not None:
+    if text and (vacant := find(SOURCE, **alike(*text[:2]), source=text[2])) is not None:
         return vacant, False
     vacant = find(BLOCK, **alike(*block)) if block else None
     # Past questions that others are claiming first; where only such are left, wait for them.
@@ -289,14 +285,6 @@ def _vacant(
         return None, False
     if block not in (None, (vacant.task, vacant.kind)) and vacant.priority >= BEHIND:
         vacant = find(BLOCK, **alike(*block, vacant.priority)) or vacant
-    if vacant.kind in SCALES:
-        return vacant, False
-    if apart:
-        least = vacant.priority - vacant.priority % STRETCH
-        stretch = {**alike(vacant.task, vacant.kind), "least": least, "bound": least + STRETCH}
-        ids = connection.execute(_vacant_question(account.languages, None, False, BLOCK), params | stretch).scalars()
-        first = next(iter(own_order(account.id, ids)), vacant.id)
-        return (first != vacant.id and find(ONE, chosen=first)) or vacant, False
     if vacant.kind in ABOUT_OUTPUTS and vacant.priority < BEHIND and vacant.input_id != vacant.source_input_id:
         # Who begins with a text begins with its source.
         vacant = find(SOURCE, **alike(vacant.task, vacant.kind), source=vacant.source_input_id) or vacant
@@ -437,32 +425,27 @@ def _held_lease(codes: tuple[str, ...]) -> Select[Any]:
 
 
 @cache
-def _vacant_question(codes: tuple[str, ...], past: bool | None, again: bool, search: str) -> Select[Any]:
+def _vacant_question(codes: tuple[str, ...], past: bool, again: bool, search: str) -> Select[Any]:
     """The first question of a search with a place for this account, locked.
 
-    `past` those that others have locked; None: the ids of the first `MOST`, none of them locked. `crowded`: it has
-    leases that `_delete_over_leases` takes away; none can come while it is locked. `again`: of those that this account
-    skipped since `midnight`, the longest ago first; else of the others.
+    `past` those that others have locked. `crowded`: it has leases that `_delete_over_leases` takes away; none can come
+    while it is locked. `again`: of those that this account skipped since `midnight`, the longest ago first; else of the
+    others.
     """
     me: BindParameter[int] = bindparam("account")
     since: BindParameter[datetime] = bindparam("midnight")
     skipped = is_skipped(me, since)
     conditions, order = _search(search)
-    columns: list[Any] = [question.c.id]
-    if past is not None:
-        its_input = input_table.alias("its_input")
-        languages = select(its_input.c.languages).where(its_input.c.id == question.c.input_id).scalar_subquery()
-        crowded = exists().where(lease.c.question_id == question.c.id, _is_over())
-        columns += [question.c[name] for name in ("task", "kind", "priority", "input_id", "source_input_id")]
-        columns += [languages.label("languages"), crowded.label("crowded")]
+    its_input = input_table.alias("its_input")
+    languages = select(its_input.c.languages).where(its_input.c.id == question.c.input_id).scalar_subquery()
+    crowded = exists().where(lease.c.question_id == question.c.id, _is_over())
+    names = ("id", "task", "kind", "priority", "input_id", "source_input_id")
     query = (
-        select(*columns)
+        select(*(question.c[name] for name in names), languages.label("languages"), crowded.label("crowded"))
         .where(_is_open_to_account(), has_place(), readable(question, codes), ~_reveals_too_early(codes))
         .where(skipped if again else ~skipped, *conditions)
         .order_by(*([last_skip(me, since)] if again else order))
     )
-    if past is None:
-        return query.limit(MOST)
     return query.limit(1).with_for_update(of=question, skip_locked=past, key_share=True)
 
 
@@ -473,8 +456,6 @@ def _search(search: str) -> tuple[list[ColumnElement[bool]], list[Any]]:
     if search == ANY:
         # By kind after what settles most: fewer switches between questions about texts and groups.
         return [], [*wanted, question.c.kind, question.c.id]
-    if search == ONE:
-        return [question.c.id == bindparam("chosen")], [question.c.id]
     placed = [question.c.priority >= bindparam("least"), question.c.priority < bindparam("bound")]
     if search == BLOCK:
         same = [question.c.task == bindparam("task"), question.c.kind == bindparam("kind")]

@@ -1,4 +1,4 @@
-"""`audit sample`: draw the next round, and ask people what its groups wait for, in one unit of work."""
+"""`audit sample` and `audit validity`: draw the next round, or pairs that people rate, and ask what they wait for."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,9 +6,12 @@ from contextlib import contextmanager
 from sqlalchemy import Engine, select
 
 from audit.false_satisfaction.rounds import Asked, next_rounds
+from audit.judging.accounts import note
 from audit.judging.unit import Work, unit_of_work
 from audit.sampling.options import SampleOptions
 from audit.sampling.samples import give_up, quorum_of
+from audit.sampling.validity import DrawnPairs, ValidityRequest, draw_pairs, end_pairs
+from audit.store import need_study
 from audit.store.core import question
 
 
@@ -40,3 +43,26 @@ def drawing(engine: Engine, by: int | None) -> Iterator[Work]:
         work.hold_all()
         work.ask_anew()
         yield work
+
+
+def draw_validity(
+    engine: Engine, request: ValidityRequest, study: int | None = None, *, by: int | None = None
+) -> list[DrawnPairs]:
+    """Draw pairs of a study, or of all that have checked groups, and ask people to rate their texts; `by` as in
+    `ask_next`. Raises what `audit.sampling.validity.draw_pairs` raises; nothing is changed then."""
+    with drawing(engine, by) as work:
+        drawn = draw_pairs(work.connection, request, study)
+        note(work.connection, by, "validity drawn", pairs=sum(part.pairs for part in drawn))
+        return drawn
+
+
+def end_validity(engine: Engine, study: int | None = None, *, by: int | None = None) -> int:
+    """Ask nobody to rate texts of a study (None: of any) any more; returns for how many studies that is new. Ratings
+    stay, and drawing again goes on."""
+    with drawing(engine, by) as work:
+        if study is not None:
+            need_study(work.connection, study)
+        ended = end_pairs(work.connection, None if study is None else [study])
+        if ended:
+            note(work.connection, by, "validity ended", studies=ended)
+        return ended

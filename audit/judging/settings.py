@@ -28,14 +28,11 @@ class JudgingSettings:
     """Answers that lie at least between a question and its repeat."""
     fastest: float = 1.0
     """Seconds from question to answer below which an answer counts as too fast to have been read."""
-    versions: str = "together"
-    """`together`: the versions of a text one after the other, with what differs marked; `apart`: in a random order of
-    each annotator's own, without marks (docs/reference/quality.md)."""
 
     def __post_init__(self) -> None:
-        for name, allowed in ALLOWED.items():
-            if not allowed.has(value := getattr(self, name)):
-                raise AuditError(message("settings.out_of_bounds", name=name, value=value, allowed=allowed.sentence))
+        for name, bounds in BOUNDS.items():
+            if not bounds.has(value := getattr(self, name)):
+                raise AuditError(message("settings.out_of_bounds", name=name, value=value, allowed=bounds.sentence))
 
 
 @dataclass(frozen=True)
@@ -63,22 +60,6 @@ class Bounds:
         return self.least <= value <= self.most and not (self.whole and value != int(value))
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The words that a setting may be."""
-
-    names: tuple[str, ...]
-
-    @property
-    def sentence(self) -> Message:
-        """What is allowed, in words."""
-        return message("user_file.one_of", names=list(self.names))
-
-    def has(self, value: object) -> bool:
-        """Return whether a value is one of them."""
-        return value in self.names
-
-
 BOUNDS = {
     "pass_mark": Bounds(0, 1.0),
     "gold_share": Bounds(0, 0.5),
@@ -86,8 +67,6 @@ BOUNDS = {
     "repeat_after": Bounds(1, 10_000, whole=True),
     "fastest": Bounds(0, 60, words="settings.seconds"),
 }
-CHOICES = {"versions": Choice(("together", "apart"))}
-ALLOWED: dict[str, Bounds | Choice] = {**BOUNDS, **CHOICES}
 """What each setting may be."""
 
 
@@ -117,8 +96,8 @@ def set_settings(
     connection: Connection, by: int | None, values: Mapping[str, Any], *, exempt: bool = True
 ) -> JudgingSettings:
     """`change_settings` as a part of a transaction that has asked for the role."""
-    if unknown := sorted(set(values) - set(ALLOWED)):
-        raise AuditError(message("settings.unknown", name=unknown[0], names=sorted(ALLOWED)))
+    if unknown := sorted(set(values) - set(BOUNDS)):
+        raise AuditError(message("settings.unknown", name=unknown[0], names=sorted(BOUNDS)))
     before = asdict(settings_of(connection))
     after = JudgingSettings(**before | dict(values))
     changed = {name: value for name, value in asdict(after).items() if value != before[name]}
@@ -149,4 +128,4 @@ def _exempt_up_to() -> Select[Any]:
 @cache
 def _stored() -> Select[Any]:
     # By name: the table has words of tasks and texts of corpora, too.
-    return select(setting.c.name, setting.c.value).where(or_(*(setting.c.name == name for name in ALLOWED)))
+    return select(setting.c.name, setting.c.value).where(or_(*(setting.c.name == name for name in BOUNDS)))

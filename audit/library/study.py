@@ -36,7 +36,7 @@ from audit.reports.judges import judges_report
 from audit.reports.options import CompareOptions, FollowUpOptions, ReportOptions
 from audit.reports.ratings import stored_ratings
 from audit.reports.study import study_report
-from audit.reports.validity import By, validity_report
+from audit.reports.validity import validity_report
 from audit.runner.budget import Budget
 from audit.runner.executors import executor_of
 from audit.runner.fitting import fitting_all
@@ -275,8 +275,7 @@ class Study:
         """Store labels that people gave, as a frame, a table or Label Studio's JSON: each is a vote of its annotator.
 
         Its columns: label, annotator, and text (`text_b`, `target_language`, `output` and `language` where the task has
-        such), as in the frame of `questions`; or `row`, the id of a source, in place of texts. `columns` has our name
-        -> the file's. With `role="adjudicator"` labels are decisions, which go before all votes; a column `reason` says
+        such), as in the frame of `questions`. `columns` has our name -> the file's. With `role="adjudicator"` labels are decisions, which go before all votes; a column `reason` says
         why. Raises AuditError with the rows that are wrong, and stores nothing then.
 
         >>> study = run([("A good film.", "positive")], ["vader"], ["MR3.1"]).sample(1, annotators=1)
@@ -414,12 +413,12 @@ class Study:
         return Agreement(agreement_report(stored_ratings(self.engine, task)))
 
     @checked_arguments
-    def validity(self, by: By | None = None) -> Entry:
-        """How people, or models (`by`), rated the originals and follow-ups of the validity study, by relation.
+    def validity(self) -> Entry:
+        """How people rated the originals and follow-ups of the validity study, by relation.
 
         The document of `audit validity report`. Raises AuditError where nothing was drawn or rated.
         """
-        return validity_report(self.engine, by=by)
+        return validity_report(self.engine)
 
     def close(self) -> None:
         """Close the database; a temporary one is deleted."""

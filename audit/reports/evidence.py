@@ -131,6 +131,7 @@ def signature(
         code = "note.two_classes" if task == "sentiment" else "note.never_gold"
         notes.append(message(code, **({} if task == "sentiment" else {"task": task, "labels": labels})))
     notes += [message("note.gold_domain", study=study) for study in sorted(counted.gold_alone)]
+    notes += [message("note.people_domain", study=study) for study in sorted(counted.people_alone)]
     notes += inapplicable_notes(connection, studies)
     notes += [message("note.holds_assumed")] if not about_groups else []
     return {

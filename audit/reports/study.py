@@ -25,7 +25,7 @@ from audit.reports.options import ReportOptions
 from audit.reports.preference import Weights
 from audit.reports.slices import slice_entries, slice_tests
 from audit.reports.standings import add_accuracy, primary_entries
-from audit.reports.validity import add_carries, low_notes, validity_entries, whose_ratings
+from audit.reports.validity import add_carries, low_notes, validity_entries
 from audit.statistics.contests import DRAWS
 from audit.statistics.intervals import Target, effective_interval, effective_size, get_target
 from audit.statistics.rates import of_cells
@@ -88,7 +88,7 @@ def report_of(
             {**judge, "tasks": [part for part in judge["tasks"] if part["task"] in tasks]} for judge in basis.judges
         ]
     if basis.validity is not None and basis.validity.is_judged:
-        report["validity"] = validity_entries(basis.validity, whose_ratings(basis.validity))
+        report["validity"] = validity_entries(basis.validity)
         report["signature"]["notes"] += low_notes(report["validity"])
     return report
 

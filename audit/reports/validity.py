@@ -17,7 +17,7 @@ import audit
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import Counted, source_clusters
 from audit.false_satisfaction.questions import contents, drawn_members, group_answers
-from audit.judging.accounts import MODEL, ROLES
+from audit.judging.accounts import is_person
 from audit.judging.answers import is_counted
 from audit.messages import message
 from audit.relations import Outcome, name_order
@@ -44,8 +44,6 @@ from audit.store.core import annotator, judgement, question, relation, study, sy
 from audit.tasks import wording
 from audit.tasks.questions import HOLDS, RATINGS, SCALES, UNSURE
 
-By = Literal["people", "models", "all"]
-"""Whose ratings count."""
 AGREEMENT = {
     None: ("percent_agreement",),
     "ordinal": ("krippendorff_alpha",),
@@ -60,7 +58,7 @@ class ValidityRecord:
 
     `pairs` has a row a drawn pair: study, task, relation_id, relation, group_id, source and follow_up (inputs), cluster
     and holds (1 or 0: whether the relation holds in the group, NaN while nobody has settled that). `ratings` has a row
-    a rating that counts: input_id, scale, annotator, model (bool), rating (1 to 5, or unsure). `systems` names those of
+    a rating that counts: input_id, scale, annotator, rating (1 to 5, or unsure). `systems` names those of
     `checks`; `wanted` is how many people rate each text, by study.
     """
 
@@ -101,48 +99,41 @@ def read_validity(
     holds = {id: HOLDS in answers[content].allowed for id, content in content_of.items() if content in answers}
     pairs["holds"] = pairs["group_id"].map(holds).astype(float)
     of_texts = (
-        select(question.c.input_id, question.c.kind, annotator.c.name, annotator.c.role, judgement.c.answer)
+        select(question.c.input_id, question.c.kind, annotator.c.name, judgement.c.answer)
         .join(judgement, judgement.c.question_id == question.c.id)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
         .where(question.c.kind.in_(SCALES), judgement.c.round == 1, is_counted(judgement))
-        .where(annotator.c.role.in_((*ROLES, MODEL)))
+        .where(is_person(annotator))
         .order_by(judgement.c.id)
     )
     ids = sorted({*pairs["source"].tolist(), *pairs["follow_up"].tolist()})
     rows = rows_among(connection, of_texts, question.c.input_id, ids)
-    ratings = pd.DataFrame(list(rows), columns=["input_id", "scale", "annotator", "role", "rating"])
-    ratings["model"] = ratings.pop("role") == MODEL
+    ratings = pd.DataFrame(list(rows), columns=["input_id", "scale", "annotator", "rating"])
     return ValidityRecord(pairs, ratings, checks or checked(connection, list(wanted)), systems, wanted)
 
 
-def validity_report(database: Engine | Connection, study: int | None = None, by: By | None = None) -> Entry:
-    """Return the document of the validity study, of one study or of all; `by` whose ratings count.
-
-    By default people's, or models' where no person has rated anything. Raises AuditError for a study that is not there,
-    and where nothing was drawn or rated by these.
-    """
+def validity_report(database: Engine | Connection, study: int | None = None) -> Entry:
+    """Return the document of the validity study, of one study or of all. Raises AuditError for a study that is not
+    there, and where nothing was drawn or rated."""
     with snapshot(database) as connection:
         if study is not None:
             need_study(connection, study)
         record = read_validity(connection, None if study is None else [study])
     if record is None:
         raise AuditError(message("validity.none_drawn"))
-    by = by or whose_ratings(record)
-    rated = _ratings_of(record, by)
-    if rated.empty and not record.pairs["holds"].notna().any():
-        raise AuditError(message(f"validity.none_rated_{by}"))
-    entries = validity_entries(record, by)
-    raters = rated.groupby(["annotator", "model"], sort=True).size().rename("ratings").reset_index()
+    rated = record.ratings
+    if not record.is_judged:
+        raise AuditError(message("validity.none_rated"))
+    entries = validity_entries(record)
+    raters = rated.groupby("annotator", sort=True).size().rename("ratings").reset_index()
     return {
-        "by": by,
         "raters": raters.rename(columns={"annotator": "name"}).to_dict("records"),
         "unsure": int((rated["rating"] == UNSURE).sum()),
         "relations": entries,
         "agreement": [_agreement(rated[rated["scale"] == scale], scale, record) for scale in SCALES],
-        "notes": [*_notes(record, rated, by), *low_notes(entries)],
+        "notes": [*_notes(record), *low_notes(entries)],
         "signature": {
             "audit": audit.__version__,
-            "by": by,
             "studies": sorted(record.wanted),
             "valid": f"both scales >= {GOOD:g}, or at most {DROP:g} below the source",
             "differences": "t over clusters with two imagined pairs",
@@ -152,18 +143,9 @@ def validity_report(database: Engine | Connection, study: int | None = None, by:
     }
 
 
-def whose_ratings(record: ValidityRecord) -> By:
-    """Say whose ratings count by default: people's, or models' where no person has rated anything."""
-    return "models" if len(record.ratings) and record.ratings["model"].all() else "people"
-
-
-def _ratings_of(record: ValidityRecord, by: By) -> pd.DataFrame:
-    return record.ratings if by == "all" else record.ratings[record.ratings["model"] == (by == "models")]
-
-
-def validity_entries(record: ValidityRecord, by: By) -> list[Entry]:
+def validity_entries(record: ValidityRecord) -> list[Entry]:
     """Return an entry for each relation of each study of which pairs were drawn, in their order."""
-    rated = _ratings_of(record, by)
+    rated = record.ratings
     numbers = rated[rated["rating"] != UNSURE].assign(rating=lambda frame: frame["rating"].astype(float))
     scores = numbers.pivot_table(index="input_id", columns="scale", values="rating").reindex(columns=list(SCALES))
     source, follow_up = (scores.reindex(record.pairs[role]).to_numpy(float) for role in ("source", "follow_up"))
@@ -171,11 +153,11 @@ def validity_entries(record: ValidityRecord, by: By) -> list[Entry]:
     pairs = record.pairs.assign(valid=np.where(unrated, np.nan, is_valid(source, follow_up)))
     for at, scale in enumerate(SCALES):
         pairs[f"{scale}_source"], pairs[f"{scale}_follow_up"] = source[:, at], follow_up[:, at]
-    entries = [_entry(of_relation, record, by) for _, of_relation in pairs.groupby(["study", "relation_id"], sort=True)]
+    entries = [_entry(of_relation, record) for _, of_relation in pairs.groupby(["study", "relation_id"], sort=True)]
     return sorted(entries, key=lambda entry: (entry["study"], name_order(entry["relation"])))
 
 
-def _entry(pairs: pd.DataFrame, record: ValidityRecord, by: By) -> Entry:
+def _entry(pairs: pd.DataFrame, record: ValidityRecord) -> Entry:
     study_id, relation_id, task, name = pairs.iloc[0][["study", "relation_id", "task", "relation"]]
     rated, judged = (pairs[pairs[column].notna()] for column in ("valid", "holds"))
     valid, broken = rated["valid"] == 1, judged["holds"] == 0
@@ -187,7 +169,6 @@ def _entry(pairs: pd.DataFrame, record: ValidityRecord, by: By) -> Entry:
         "study": int(study_id),
         "task": str(task),
         "relation": str(name),
-        "by": by,
         "pairs": len(pairs),
         "scales": [_scale(scale, pairs) for scale in SCALES],
         "valid": int(valid.sum()),
@@ -260,18 +241,11 @@ def _agreement(rated: pd.DataFrame, scale: str, record: ValidityRecord) -> Entry
     return {"scale": scale, "coefficients": coefficients}
 
 
-def _notes(record: ValidityRecord, rated: pd.DataFrame, by: By) -> Iterator[str]:
-    """Yield who rated, and what is missing."""
-    models, people = (rated.loc[rated["model"] == model, "annotator"].nunique() for model in (True, False))
-    if by == "all" and models and people:
-        yield message("validity.by_both", people=people, models=models)
-    elif models:
-        yield message("validity.by_models", count=models)
-    if by == "people" and (others := record.ratings.loc[record.ratings["model"], "annotator"].nunique()):
-        yield message("validity.models_left_out", count=others)
+def _notes(record: ValidityRecord) -> Iterator[str]:
+    """Yield what is missing."""
     questions = len({*record.pairs["source"], *record.pairs["follow_up"]}) * len(SCALES)
     most = max(record.wanted.values())
-    if few := questions - int((rated.groupby(["input_id", "scale"]).size() >= most).sum()):
+    if few := questions - int((record.ratings.groupby(["input_id", "scale"]).size() >= most).sum()):
         yield message("validity.few_ratings", count=few, whole=questions, wanted=most)
 
 
@@ -279,11 +253,11 @@ def low_notes(entries: Sequence[Entry]) -> list[str]:
     """Warn of each relation whose share of valid follow-ups is low, whatever the drawn ones happen to be."""
     notes = list[str]()
     for entry in entries:
-        share, by = entry["share"], message(f"validity.rated_{entry['by']}")
+        share = entry["share"]
         if share["high"] is not None and share["high"] < LOW_SHARE:
             numbers = {"valid": entry["valid"], "rated": share["n"], "high": 100 * share["high"]}
             limit = 100 * LOW_SHARE
-            notes.append(message("validity.low", by=by, relation=entry["relation"], limit=limit, **numbers))
+            notes.append(message("validity.low", relation=entry["relation"], limit=limit, **numbers))
     return notes
 
 
@@ -306,10 +280,7 @@ def add_carries(report: ReportDocument, counted: Counted, target: Target) -> Non
 
 def validity_sections(document: Entry) -> Iterator[Section]:
     """Yield who rated, the ratings by relation, what violations are worth, and how far raters agree."""
-    raters = ", ".join(
-        f"{rater['name']} ({'model' if rater['model'] else 'person'}, {count(rater['ratings'])})"
-        for rater in document["raters"]
-    )
+    raters = ", ".join(f"{rater['name']} ({count(rater['ratings'])})" for rater in document["raters"])
     say, agreement = Say(), list[Section]()
     for part in document["agreement"]:
         known = part["coefficients"]
@@ -331,9 +302,9 @@ def validity_parts(entries: Sequence[Entry], say: Say) -> Iterator[str | Table]:
     names = ["relation", "rated", *(name if "difference" not in name else "difference" for name in scales), "valid"]
     for study_id in dict.fromkeys(entry["study"] for entry in entries):
         of_study = [entry for entry in entries if entry["study"] == study_id]
-        task, by = wording(of_study[0]["task"], say.language).name, say(f"validity.rated_{of_study[0]['by']}")
+        task = wording(of_study[0]["task"], say.language).name
         broken = ["broken"] * any(entry["holds"]["rate"]["n"] for entry in of_study)
-        yield say("validity.table", study=study_id, task=task, by=by)
+        yield say("validity.table", study=study_id, task=task)
         rows = [_row(entry)[: len(names + broken)] for entry in of_study]
         yield Table(heads(*names, *broken), rows)
         for kind in ("text", "relation"):

@@ -56,7 +56,6 @@ IMPERSONAL = {
     "plan": ("name",),
 }  # Texts of tables about people that name nobody: words of a list, codes of languages
 LEFT_OUT = "(left out)"  # Stands in place of a free text that may not be null
-_NOT_PEOPLE = ("gold", "model")
 
 
 def is_secret(table: Table) -> bool:
@@ -93,7 +92,7 @@ def pseudonymise(connection: Connection, salt: bytes, keep_free_text: bool = Fal
     """Put pseudonyms for the names of people, and nothing for what they wrote freely. For a copy, never a database.
     `gold` and models are nobody and keep their names."""
     table = table_of(tables.Annotator)
-    people = connection.execute(select(table.c.id, table.c.name).where(table.c.role.not_in(_NOT_PEOPLE))).all()
+    people = connection.execute(select(table.c.id, table.c.name).where(table.c.role != "gold")).all()
     for id, name in people:
         connection.execute(table.update().where(table.c.id == id).values(name=pseudonym(name, salt)))
     if keep_free_text:

@@ -21,7 +21,7 @@ from audit.corpora import Reading, all_corpora, get_corpus
 from audit.corpora.base import Corpus, languages_of
 from audit.errors import AuditError, BadFile
 from audit.files import read_bytes, text_of, toml_of
-from audit.judging.settings import ALLOWED, JudgingSettings
+from audit.judging.settings import BOUNDS, JudgingSettings
 from audit.judging.words import GUIDELINE_FILE, KEYS, faults_of, guideline_of, words_content
 from audit.messages import LANGUAGES, message, with_commas
 from audit.options import Options, options_of, values_of
@@ -96,7 +96,7 @@ def _one_of(names: Collection[str] | Registry[Any]) -> Allowed:
 
 
 def _setting(name: str) -> Allowed:
-    return Allowed(lambda: ALLOWED[name].sentence, ALLOWED[name].has)
+    return Allowed(lambda: BOUNDS[name].sentence, BOUNDS[name].has)
 
 
 Text = Annotated[str, Allowed(lambda: message("user_file.text", most=_LONGEST), _is_text)]
@@ -170,7 +170,6 @@ class JudgingTable(UserModel):
     repeat_share: Annotated[float, _setting("repeat_share")] = JudgingSettings.repeat_share
     repeat_after: Annotated[int, _setting("repeat_after")] = JudgingSettings.repeat_after
     fastest: Annotated[float, _setting("fastest")] = JudgingSettings.fastest
-    versions: Annotated[str, _setting("versions")] = JudgingSettings.versions
 
 
 class ReportTable(UserModel):
@@ -208,7 +207,7 @@ TABLES: dict[str, dict[str, Any]] = {
 } | {"words": dict.fromkeys(KEYS) | dict.fromkeys(LANGUAGES)}
 """Every table of a plan and its keys in the order in which files have them, each with what it is where it is left out
 (None: nothing is wanted, or it may not be left out)."""
-SETTINGS = tuple(ALLOWED)
+SETTINGS = tuple(BOUNDS)
 """Keys of `judging` that are settings."""
 
 

@@ -35,8 +35,7 @@ from audit.judging.adjudications import adjudicate, disputes  # noqa: E402
 from audit.judging.invitations import Terms, invite  # noqa: E402
 from audit.judging.judgements import flag, judge  # noqa: E402
 from audit.judging.queue import next_question  # noqa: E402
-from audit.judging.samples import ask_next  # noqa: E402
-from audit.judging.validity import draw_validity  # noqa: E402
+from audit.judging.samples import ask_next, draw_validity  # noqa: E402
 from audit.sampling.samples import SampleOptions  # noqa: E402
 from audit.sampling.validity import ValidityRequest  # noqa: E402
 from audit.store import open_store, table_of, tables  # noqa: E402

@@ -14,9 +14,8 @@ from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import answer_with_gold
 from audit.judging.queue import next_question, queue_of
-from audit.judging.samples import ask_next
+from audit.judging.samples import ask_next, draw_validity
 from audit.judging.unit import rebuild
-from audit.judging.validity import draw_validity
 from audit.messages import message
 from audit.reports.agreement import agreement_report
 from audit.reports.html import to_html

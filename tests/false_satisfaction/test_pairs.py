@@ -213,5 +213,5 @@ def test_a_label_about_an_output_that_was_not_drawn_opens_its_question(study):
     text = summaries.TEXTS[3]
     unasked = summaries.said("last", text)
     assert (text, unasked) not in asked
-    label = Label("line 2", "good", "eve", row="4", output=unasked)
-    assert import_labels(study, Labels(Path("own.csv"), [label], {})).opened == 1
+    label = Label("line 2", "good", "eve", (text,), output=unasked)
+    assert import_labels(study, Labels(Path("own.csv"), [label], {}), language="zh").opened == 1

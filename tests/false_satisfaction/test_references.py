@@ -2,21 +2,20 @@
 
 import json
 
-import numpy as np
 import pytest
 import translations
-from sqlalchemy import select
 
 from audit.errors import UnknownName
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.proxies import distances
+from audit.false_satisfaction.population import read_population
+from audit.false_satisfaction.proxies import reference_distances
 from audit.judging.accounts import add_account
 from audit.judging.judgements import judge
 from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
 from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
-from audit.store import open_store, table_of, tables
+from audit.store import open_store
 
 REFERENCES = ("El comité aplazó la votación.", "Llovió toda la mañana.", "<b>El puente</b>", "x")
 
@@ -44,16 +43,13 @@ def build(tmp_path):
 
 def test_the_sources_output_is_compared_with_its_reference(build):
     engine = build(REFERENCES)
-    source, system = table_of(tables.Source), table_of(tables.System)
     with engine.connect() as connection:
-        ids = dict(connection.execute(select(source.c.row, source.c.id)).all())
-        systems = list(connection.execute(select(system.c.id)).scalars())
-        measured = distances(connection, 1, systems)
+        population = read_population(connection, 1)
+    measured = reference_distances(population, REFERENCES)
     # Equal: 0. noche -> mañana: five letters change and one is put in, in texts of 21 and 22 characters. Of the third
     # text of 26 characters the last 10, " & el río.", are not in the reference of 16.
-    for row, expected in (("0", 0), ("1", 6 / (21 + 22)), ("2", 10 / (26 + 16))):
-        for system_id in systems:
-            assert measured.of(np.array([ids[row]]), system_id)[0] == pytest.approx(expected)
+    for row, expected in ((0, 0), (1, 6 / (21 + 22)), (2, 10 / (26 + 16))):
+        assert measured[row] == pytest.approx(expected)
 
 
 def test_it_is_a_proxy_of_every_satisfied_group(build):

@@ -62,28 +62,54 @@ def test_a_source_is_asked_exactly_when_its_number_is_at_most_its_threshold(buil
         draws, population = stored_draws(connection, 1), read_population(connection, 1)
     place = np.searchsorted(population.source, draws["source_id"])
     assert (population.u[place] <= draws["q"]).all()
-    assert draws["round"].unique().tolist() == [1, 2, 3]  # 5, 10, 20 of each cell
+    assert draws["round"].unique().tolist() == [1, 2]  # 10, 20 of each cell: 5 of each would be fewer than 10 texts
     # Who is asked about the follow-ups of a source is asked about the source, too.
     own = set(draws.loc[draws["relation_id"] > 0, "source_id"])
     assert own <= set(draws.loc[draws["relation_id"] == 0, "source_id"])
 
 
 def test_a_round_counts_when_all_of_it_is_answered(build):
-    engine = build(texts(40, relations=("MR3.1",)))
-    ask_next(engine, SampleOptions(10, annotators=1))
+    engine = build(texts(60, relations=("MR3.1",)))
+    ask_next(engine, SampleOptions(40, annotators=1))
     assert count(engine).cells["judged"].sum() == 0
     question, content = table_of(tables.Question), table_of(tables.Input)
     with engine.connect() as connection:
         query = select(content.c.texts).join(question, question.c.input_id == content.c.id)
         ordered = [one[0][0] for one in connection.execute(query.order_by(question.c.priority))]
-    half = pd.DataFrame({"text": ordered[:5], "label": [truth_of(text) for text in ordered[:5]], "annotator": "anna"})
-    import_labels(engine, frame_labels(half))
+    # In three rounds: the first 10, 20 and 40 of each list. A part of the second makes none of it count.
+    part = pd.DataFrame({"text": ordered[:15], "label": [truth_of(text) for text in ordered[:15]], "annotator": "anna"})
+    import_labels(engine, frame_labels(part))
     counted = count(engine)
-    assert counted.samples[0]["complete"] == 1  # the first five of each list are one round
-    assert counted.cells["judged"].tolist() == [5, 5]
+    assert counted.samples[0]["complete"] == 1
+    assert counted.cells["judged"].tolist() == [10, 10]
     answer_queue(engine)
-    assert count(engine).cells["judged"].tolist() == [10, 10]
-    assert count(engine).samples[0]["complete"] == 2
+    assert count(engine).cells["judged"].tolist() == [40, 40]
+    assert count(engine).samples[0]["complete"] == 3
+
+
+def test_rounds_ask_nobody_what_gold_answers_and_ten_texts_or_more(build):
+    engine = build(texts(60, gold=lambda n: LABELS[n % 2] if n % 3 == 0 else None, relations=("MR3.1", "MR2.2")))
+    answer_with_gold(engine)
+    (asked,) = ask_next(engine, SampleOptions(decide="winner", annotators=1))
+    with engine.connect() as connection:
+        draws, population = stored_draws(connection, 1), read_population(connection, 1)
+        gold = population.source[read_standing(connection, population).labelled]
+    alone = draws[draws["relation_id"] == 0]
+    assert len(gold) == 20
+    assert not alone["source_id"].isin(gold).any()
+    assert alone.groupby("round").size().min() >= 10
+    for _ in range(20):
+        answer_queue(engine)
+        (asked,) = ask_next(engine, SampleOptions(decide="winner", annotators=1))
+        if not asked.rounds:
+            break
+    with engine.connect() as connection:
+        draws = stored_draws(connection, 1)
+    assert not draws[draws["relation_id"] == 0]["source_id"].isin(gold).any()
+    people = count(engine, "people")
+    assert people.people_alone == {1}
+    assert people.cells["groups"].tolist() == [40] * 4
+    assert (people.cells["judged"] >= 10).all()
 
 
 def test_what_is_given_up_leaves_bounds(build):

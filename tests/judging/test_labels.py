@@ -8,11 +8,9 @@ from sqlalchemy import select
 from audit.errors import AuditError, BadFile, NotAllowed
 from audit.judging.answers import counting_votes
 from audit.judging.labels import (
-    NO_ROW,
     NOT_HERE,
     import_labels,
     read_labels,
-    renamed_labels,
 )
 from audit.judging.sign_in import log_in
 from audit.store import input_ids, open_store, table_of, tables
@@ -126,30 +124,6 @@ def test_two_annotators_who_agree_settle_a_question_that_nobody_was_asked(engine
         assert connection.execute(query).one() == (None, "people", ["positive"])
 
 
-def test_rows_of_a_study(engine, csv):
-    imported = import_labels(engine, read_labels(csv("row,label\n1,positive\n99,positive\n")), annotator="x")
-    assert (imported.added, imported.unmatched) == (1, {NO_ROW: 1})
-    assert votes(engine, "x") == {"Film 1 was fine.": "positive"}
-    with pytest.raises(AuditError, match="there is no study 2; this database has 1"):
-        import_labels(engine, read_labels(csv("row,label\n1,positive\n")), annotator="x", study=2)
-
-
-def test_a_row_that_is_another_text_in_another_study_is_refused(engine, csv, content):
-    with engine.begin() as connection:
-        study = dict(connection.execute(select(table_of(tables.Study))).mappings().one())
-        connection.execute(table_of(tables.Study).insert(), study | {"id": 2, "key": b"2" * 16})
-        (id,) = input_ids(connection, [Input.of("Another.")]).values()
-        row = {"study_id": 2, "row": "1", "input_id": id, "attributes": {}, "u": 0.5}
-        connection.execute(table_of(tables.Source).insert(), row)
-    before = content(engine)
-    file = read_labels(csv("row,label\n1,positive\n"))
-    with pytest.raises(BadFile, match=r"line 2: row '1' is another text in study \d than in \d; name study=ID"):
-        import_labels(engine, file, annotator="x")
-    assert content(engine) == before
-    assert import_labels(engine, file, annotator="x", study=2).added == 1
-    assert votes(engine, "x") == {"Another.": "positive"}
-
-
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
@@ -210,10 +184,3 @@ def test_several_choices_of_label_studio(studio):
     many["annotations"][0]["result"][0]["value"]["choices"] = "positive"
     with pytest.raises(BadFile, match="is not a single choice"):
         read_labels(studio(many))
-
-
-def test_renaming():
-    assert renamed_labels(["good = positive"]) == {"good": "positive"}
-    for wrong in (["good"], ["=positive"], ["good="], ["good=positive", "good=negative"]):
-        with pytest.raises(AuditError, match="expected NAME=LABEL"):
-            renamed_labels(wrong)

@@ -1,4 +1,4 @@
-"""The order in which somebody is asked: versions together or apart, blocks of one kind, what may not come early."""
+"""The order in which somebody is asked: versions of a text, blocks of one kind, what may not come early."""
 
 from collections import Counter
 from datetime import timedelta
@@ -15,7 +15,7 @@ from audit.judging.asking import open_questions
 from audit.judging.control_questions import KNOWN, REPEAT
 from audit.judging.judgements import judge, skip, undo
 from audit.judging.order import BLOCK
-from audit.judging.queue import STRETCH, next_question
+from audit.judging.queue import next_question
 from audit.store import table_of, tables
 
 VERSIONS = 5
@@ -125,30 +125,6 @@ def test_audits_keep_their_place_and_are_not_marked(where):
         connection.execute(QUESTION.update().where(of_one_text).values(priority=BEHIND + QUESTION.c.id))
         connection.execute(QUESTION.update().where(~of_one_text).values(priority=None))
     assert [one.compared_with for one in answers(engine, 2)] == [None, None, None]
-
-
-@pytest.mark.slow
-def test_apart_everybody_has_an_order_of_their_own_within_a_stretch(where):
-    engine = filled(where, 40, 3)
-    text_of = versions(engine)
-    settle_how(engine, versions="apart")
-    with engine.begin() as connection:
-        connection.execute(QUESTION.update().values(annotators=3))
-    orders = {account: [shown.id for shown in answers(engine, account)] for account in (1, 2)}
-    assert orders[1] != orders[2]
-    rank = dict(rows_of(engine, QUESTION.c.id, QUESTION.c.priority))
-    for order in orders.values():
-        assert sorted(order) == sorted(text_of)
-        stretches = [rank[id] // STRETCH for id in order]
-        assert stretches == sorted(stretches)
-        assert order != sorted(order)
-    assert all(row["compared"] is None for row in rows(engine, tables.Judgement))
-    # Whoever takes answers back and goes on is asked in the same order.
-    for _ in range(3):
-        undo(engine, 2)
-    with engine.begin() as connection:
-        connection.execute(LEASE.delete())
-    assert [shown.id for shown in answers(engine, 2)] == orders[2][-3:]
 
 
 def rows_of(engine, *columns):

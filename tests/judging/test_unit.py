@@ -23,11 +23,10 @@ from audit.judging.control_questions import KnownText, add_known
 from audit.judging.judgements import flag, judge, judging_mode, skip, train, undo, unflag
 from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
 from audit.judging.queue import next_question
-from audit.judging.samples import ask_next
+from audit.judging.samples import ask_next, draw_validity
 from audit.judging.settings import change_settings
 from audit.judging.staleness import Choice, mark_stale
 from audit.judging.unit import rebuild
-from audit.judging.validity import draw_validity
 from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest

@@ -1,34 +1,29 @@
-"""The validity study: what is drawn, asked and rated, in the queue and from files, and what never comes of it."""
+"""The validity study: what is drawn, asked and rated, in the queue, and what never comes of it."""
 
-import csv
 import json
 
-import pandas as pd
 import pytest
 from sqlalchemy import func, select
 
 from audit.cli import main
-from audit.errors import AuditError, BadFile, BadRow, Refused, UnknownName
+from audit.errors import AuditError, Refused, UnknownName
 from audit.exchange.doctor import doctor
 from audit.judging.accounts import add_account
 from audit.judging.activity import overview
 from audit.judging.adjudications import disputes
 from audit.judging.judgements import flag, judge, undo
 from audit.judging.queue import next_question, queue_of
-from audit.judging.unit import rebuild
-from audit.judging.validity import (
+from audit.judging.samples import (
     draw_validity,
     end_validity,
-    import_ratings,
-    read_ratings_given,
-    write_texts,
 )
+from audit.judging.unit import rebuild
 from audit.reports.tables import to_text
 from audit.reports.validity import validity_parts, validity_report, validity_sections
 from audit.reports.words import Say
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store
-from audit.store.core import answer, judgement, question, validity_draw
+from audit.store.core import answer, question, validity_draw
 from audit.tasks.questions import SCALES
 
 FIRST = ValidityRequest(per_relation=4, first=True)
@@ -39,14 +34,11 @@ def engine(judged):
     return open_store(judged)
 
 
-def rated(engine, path, rating=lambda text: ("5", "5"), annotator="carla", model=False):
-    """Import a rating (plausibility, grammaticality) of each drawn text."""
-    write_texts(engine, path)
-    rows = list(csv.DictReader(path.open(encoding="utf-8")))
-    for row in rows:
-        row["plausibility"], row["grammaticality"] = rating(row["text"])
-    pd.DataFrame(rows).to_csv(path, index=False)
-    return import_ratings(engine, read_ratings_given(path), annotator, model=model)
+def rated(engine, rating=lambda text: ("5", "5"), name="carla"):
+    """Let somebody rate (plausibility, grammaticality) every drawn text."""
+    person = add_account(engine, name, "annotator", "long enough").id
+    while (shown := next_question(engine, person)) is not None and shown.kind in SCALES:
+        judge(engine, person, shown.id, rating(shown.texts[0])[shown.kind == "grammaticality"])
 
 
 def count(engine, table, *conditions):
@@ -142,12 +134,12 @@ def test_a_rating_can_be_undone_and_not_flagged(engine):
     assert undo(engine, person) == shown.id
 
 
-def test_a_study_that_ends_takes_its_questions_away_and_keeps_its_ratings(engine, tmp_path):
+def test_a_study_that_ends_takes_its_questions_away_and_keeps_its_ratings(engine):
     person = add_account(engine, "cleo", "annotator", "long enough").id
     left = queue_of(engine, person).left_for_me
     draw_validity(engine, FIRST)
     assert queue_of(engine, person).left_for_me == left + 24
-    rated(engine, tmp_path / "t.csv")
+    rated(engine)
     assert end_validity(engine) == 1
     assert end_validity(engine) == 0
     assert queue_of(engine, person).left_for_me == left
@@ -156,82 +148,11 @@ def test_a_study_that_ends_takes_its_questions_away_and_keeps_its_ratings(engine
     assert queue_of(engine, person).left_for_me == left + 24
 
 
-def test_files_are_imported_once_whole_or_not_at_all(engine, tmp_path):
-    with pytest.raises(AuditError, match="no pairs were drawn"):
-        write_texts(engine, tmp_path / "t.csv")
-    draw_validity(engine, FIRST)
-    first = rated(engine, tmp_path / "t.csv")
-    assert (first.texts, first.ratings, first.added, first.known) == (12, 24, 24, 0)
-    again = import_ratings(engine, read_ratings_given(tmp_path / "t.csv"), "carla")
-    assert (again.added, again.changed, again.known) == (0, 0, 24)
-    changed = rated(engine, tmp_path / "t.csv", lambda text: ("", "unsure") if "X1" in text else ("5", "4"))
-    assert (changed.ratings, changed.changed, changed.known, changed.empty) == (20, 12, 8, 4)
-    assert count(engine, judgement, judgement.c.client.like("%validity import%")) == 36
-    assert "relation" not in (tmp_path / "t.csv").read_text()
-    assert sound(engine) == []
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        ({"plausibility": "6"}, "plausibility is '6'; allowed are 1 to 5"),
-        ({"grammaticality": "4.5"}, "grammaticality is '4.5'"),
-        ({"id": "ff"}, "the id 'ff' is none of a drawn text"),
-        ({"id": None}, r"was rated in line 2 already"),
-    ],
-)
-def test_bad_rows_are_told_by_line_and_nothing_is_used(engine, tmp_path, change, says):
-    draw_validity(engine, FIRST)
-    path = tmp_path / "t.csv"
-    write_texts(engine, path)
-    frame = pd.read_csv(path, dtype=str).assign(plausibility="4", grammaticality="3")
-    for name, value in change.items():
-        frame.loc[1, name] = value or frame.loc[0, name]
-    frame.to_csv(path, index=False)
-    with pytest.raises(BadRow, match=says) as told:
-        import_ratings(engine, read_ratings_given(path), "carla")
-    assert "line 3" in str(told.value)
-    frame.assign(plausibility="9").to_csv(path, index=False)
-    with pytest.raises(BadFile, match=f" {len(frame)} of {len(frame)} rows are wrong"):
-        import_ratings(engine, read_ratings_given(path), "carla")
-    assert count(engine, judgement, judgement.c.client.like("%validity import%")) == 0
-
-
-def test_a_file_without_its_columns_and_a_name_in_use_are_refused(engine, tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("id,plausibility\na,5\n")
-    with pytest.raises(BadFile, match="grammaticality"):
-        read_ratings_given(path)
-    draw_validity(engine, FIRST)
-    with pytest.raises(AuditError, match="'anna' is an account that somebody uses"):
-        rated(engine, path, annotator="anna")
-    rated(engine, path, annotator="reader", model=True)
-    with pytest.raises(AuditError, match="'reader' is an account"):
-        rated(engine, path, annotator="reader")
-
-
-def test_models_fill_nothing_and_are_never_called_people(engine, tmp_path):
-    draw_validity(engine, FIRST)
-    with pytest.raises(AuditError, match="no person has rated"):
+def test_a_relation_that_makes_nonsense_is_warned_of_in_both_languages(engine):
+    draw_validity(engine, ValidityRequest(per_relation=10, first=True))
+    with pytest.raises(AuditError, match="nobody has rated"):
         validity_report(engine)
-    for number in range(3):
-        rated(engine, tmp_path / "t.csv", annotator=f"reader-{number}", model=True)
-    assert count(engine, question, question.c.kind.in_(SCALES), question.c.filled.is_(True)) == 0
-    report = validity_report(engine)
-    assert report["by"] == "models"
-    assert {one["model"] for one in report["raters"]} == {True}
-    assert "no person" in report["notes"][0]
-    rated(engine, tmp_path / "t.csv", lambda text: ("3", "3"))
-    report = validity_report(engine)
-    assert (report["by"], [one["name"] for one in report["raters"]]) == ("people", ["carla"])
-    assert any("3 models are left out" in note for note in report["notes"])
-    assert validity_report(engine, by="all")["relations"][0]["scales"][0]["original"] == 4.5
-    assert sound(engine) == []
-
-
-def test_a_relation_that_makes_nonsense_is_warned_of_in_both_languages(engine, tmp_path):
-    draw_validity(engine, ValidityRequest(per_relation=10))
-    rated(engine, tmp_path / "t.csv", lambda text: ("2", "5") if "for X1" in text else ("5", "4"))
+    rated(engine, lambda text: ("2", "5") if "for X1" in text else ("5", "4"))
     document = validity_report(engine)
     first, second = document["relations"]
     plausibility = first["scales"][1]
@@ -246,10 +167,10 @@ def test_a_relation_that_makes_nonsense_is_warned_of_in_both_languages(engine, t
     assert "蜕变关系" in list(validity_parts(document["relations"], Say("zh")))[1].columns
 
 
-def test_agreement_is_ordinal(engine, tmp_path):
-    draw_validity(engine, ValidityRequest(per_relation=10))
-    rated(engine, tmp_path / "t.csv", lambda text: (str(1 + len(text) % 2), "5"), "one")
-    rated(engine, tmp_path / "t.csv", lambda text: (str(1 + len(text) % 2), "5"), "two")
+def test_agreement_is_ordinal(engine):
+    draw_validity(engine, ValidityRequest(per_relation=10, first=True))
+    rated(engine, lambda text: (str(1 + len(text) % 2), "5"), "one")
+    rated(engine, lambda text: (str(1 + len(text) % 2), "5"), "two")
     parts = {part["scale"]: part["coefficients"] for part in validity_report(engine)["agreement"]}
     named = {(one["level"], one["name"]): one["estimate"] for one in parts["plausibility"]}
     assert named == {
@@ -258,16 +179,12 @@ def test_agreement_is_ordinal(engine, tmp_path):
     assert {one["estimate"] for one in parts["grammaticality"]} == {None, 1}
 
 
-def test_the_commands(engine, tmp_path, capsys):
-    database, file = str(engine.url.database), str(tmp_path / "t.csv")
-    assert main(["validity", "draw", "--db", database, "--per-relation", "12", "--json"]) == 0
+def test_the_commands(engine, capsys):
+    database = str(engine.url.database)
+    assert main(["validity", "draw", "--db", database, "--per-relation", "12", "--first", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["pairs"], document["without_pairs"]) == (20, [])
-    assert main(["validity", "export", file, "--db", database]) == 0
-    pd.read_csv(file, dtype=str).assign(plausibility="5", grammaticality="4").to_csv(file, index=False)
-    assert main(["validity", "import", file, "--annotator", "reader", "--model", "--db", database]) == 0
-    assert "annotator: reader\nmodel: yes" in capsys.readouterr().out
+    rated(engine, name="cleo")
     assert main(["validity", "report", "--db", database]) == 0
-    assert "reader (model, 60)" in capsys.readouterr().out
+    assert "cleo (60)" in capsys.readouterr().out
     assert main(["validity", "end", "--db", database]) == 0
-    assert main(["validity", "import", file, "--annotator", "reader", "--db", database]) == 2

@@ -8,9 +8,8 @@ from audit.false_satisfaction.questions import count_open
 from audit.judging.activity import overview
 from audit.judging.judgements import flag, judge
 from audit.judging.queue import next_question
-from audit.judging.samples import ask_next
+from audit.judging.samples import ask_next, draw_validity
 from audit.judging.settings import change_settings
-from audit.judging.validity import draw_validity
 from audit.reports.first_page import next_lines, open_questions
 from audit.reports.progress import totals
 from audit.reports.study import study_report

@@ -8,8 +8,7 @@ from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge
 from audit.judging.labels import answer_with_gold
 from audit.judging.queue import next_question
-from audit.judging.samples import ask_next
-from audit.judging.validity import draw_validity
+from audit.judging.samples import ask_next, draw_validity
 from audit.reports.evidence import evidence
 from audit.reports.plan import plan
 from audit.reports.progress import cells_at_work

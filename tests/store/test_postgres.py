@@ -11,8 +11,7 @@ from audit.judging.adjudications import adjudicate, change_adjudication, flagged
 from audit.judging.judgements import flag, judge, skip, undo, unflag
 from audit.judging.labels import answer_with_gold
 from audit.judging.queue import LEASE, next_question
-from audit.judging.samples import ask_next
-from audit.judging.validity import draw_validity
+from audit.judging.samples import ask_next, draw_validity
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.runner.fitting import fitting

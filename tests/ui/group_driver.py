@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from audit.judging.judgements import judge
 from audit.judging.queue import Shown, next_question
-from audit.judging.validity import draw_validity
+from audit.judging.samples import draw_validity
 from audit.sampling.validity import ValidityRequest
 from audit.store import table_of, tables
 

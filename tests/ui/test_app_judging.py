@@ -19,7 +19,6 @@ from streamlit.testing.v1 import AppTest
 
 from audit.judging.judgements import judge
 from audit.judging.queue import next_question
-from audit.judging.settings import change_settings
 from audit.judging.sign_in import end_logins, login_of
 from audit.judging.words import guideline_of
 from audit.store import table_of, tables
@@ -155,6 +154,3 @@ def test_another_version_of_the_text_before_is_marked_and_said(prepared: Prepare
     assert html(text_in(language, "differences.since_last")) in page
     press_answer(app, "positive")
     assert [row["compared"] for row in rows(prepared, tables.Judgement)] == [None, 1]
-    change_settings(prepared.engine, None, {"versions": "apart"})
-    press_answer(app, "positive")
-    assert line not in blocks(app)

@@ -10,7 +10,7 @@ from app_driver import Prepared
 from audit.errors import AuditError
 from audit.judging.judgements import judge
 from audit.judging.queue import next_question
-from audit.judging.validity import draw_validity
+from audit.judging.samples import draw_validity
 from audit.sampling.validity import ValidityRequest
 from audit.ui import background_cache
 from audit.ui.background_cache import QUICK, AnswerCache, CachedAnswer, Worker, computed, produce, state_of

@@ -21,8 +21,7 @@ from audit.judging.control_questions import KnownText, add_known
 from audit.judging.invitations import Terms, invite, own_password_link
 from audit.judging.judgements import flag, judge
 from audit.judging.queue import next_question
-from audit.judging.samples import ask_next
-from audit.judging.validity import draw_validity
+from audit.judging.samples import ask_next, draw_validity
 from audit.runner.imported import import_run
 from audit.sampling.options import SampleOptions
 from audit.sampling.validity import ValidityRequest
