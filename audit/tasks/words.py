@@ -22,7 +22,7 @@ FILM = "film"
 ANY = ""
 """In place of a language's code: words for every language."""
 GUIDELINES = (
-    *(f"classification-{scheme}" for scheme in ("inews", "climate-topics")),
+    "classification-inews",
     "classification-multiple",
     f"sentiment-{FILM}",
 )

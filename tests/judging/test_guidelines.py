@@ -23,8 +23,6 @@ PINNED = {
     ("grammaticality.zh.md", 1): "8d5f320808780794",
     ("plausibility.en.md", 1): "d7ef1b116de29d32",
     ("plausibility.zh.md", 1): "48311364b18a42d4",
-    ("classification-climate-topics.en.md", 1): "6118bbd68f86911c",
-    ("classification-climate-topics.zh.md", 1): "ce16c5d98333b215",
     ("classification-inews.en.md", 1): "68950d50cb1b0817",
     ("classification-inews.zh.md", 1): "c71e7409c61e943a",
     ("classification-multiple.en.md", 1): "56a67a38f12a0be4",

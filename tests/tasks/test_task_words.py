@@ -12,7 +12,6 @@ LABELS = (
     ("classification/strong,weak,zero", "strong", "strong", "strong"),
     ("classification/positive,negative", "positive", "positive", "positive"),
     ("classification/inews", "positive", "Positive", "正面"),
-    ("classification/climate-topics", "climate", "Climate", "气候"),
     ("classification/thucnews", "财经", "财经", "财经"),
     ("question-answering", "right", "Right", "正确"),
     ("classification/a,b", "unsure", "Unsure", "不确定"),
