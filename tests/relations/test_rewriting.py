@@ -10,7 +10,6 @@ from audit.relations import Outcome, Plain, Rewriting, Source
 from audit.relations.base import Chained, Joint, Member, Rewritten, unchanged
 from audit.relations.expect import (
     equivalent,
-    exchange_words,
     replace_words,
     same_interval,
     same_label,
@@ -101,12 +100,6 @@ def test_a_check_of_any_kind_of_relation_may_say_true_or_false(one):
         ends_with("")
 
 
-def test_no_group_where_nothing_changes_or_the_language_is_another():
-    assert relation().make_group(source("A B")) == ([], ())
-    assert relation(languages=("zh",)).make_group(source("a b")) == ([], ())
-    assert relation(rewrite=lambda texts, choices: None).make_group(source("a b")) == ([], ())
-
-
 def test_labels_and_intervals_compare_whatever_was_replaced():
     words = (("甲", "乙"),)
     assert same_label([Output("sports"), Output("sports")], words).outcome is Outcome.SATISFIED
@@ -148,13 +141,3 @@ def test_a_word_inside_a_longer_one_makes_no_group():
     assert next(token.text for token in Analysis("学生会的学生", "zh").tokens) == "学生会"
     assert substitute([Analysis("学生会的学生", "zh")], {"学生": "同学"}) is None
     assert substitute(texts, {"医生": "大夫"}) is None
-
-
-def test_words_of_several_tokens_are_exchanged_where_they_are_whole_words():
-    text = Analysis("王女士来了，女士们走了。", "zh")
-    assert exchange_words([text], (("王女士", "李女士"),)) == Rewritten(
-        ("李女士来了，女士们走了。",), (("王女士", "李女士"),)
-    )
-    assert exchange_words([text], (("张女士", "李女士"),)) is None  # not there
-    assert exchange_words([text], (("士来", "人来"),)) is None  # begins inside a token
-    assert exchange_words([text], ()) is None

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from audit.errors import AuditError, BadFile, NotInstalled, UnknownName
+from audit.errors import AuditError, BadFile, NotInstalled
 from audit.packs.chinese import taggers
 from audit.packs.chinese.taggers import PEOPLES_DAILY, HanlpTagger, chinese
 
@@ -50,12 +50,6 @@ def test_jieba_keeps_english_and_numbers_whole_and_knows_names():
     assert tags(chinese, "他……来——") == "他/r ……/w 来/v ——/w"
     assert tags(chinese, "张家界和小康") == "张家界/ns 和/c 小康/n"
     assert tags(chinese, "约翰·史密斯和陈静很文明") == "约翰·史密斯/nr 和/c 陈静/nr 很/d 文明/n"
-
-
-@pytest.mark.parametrize("name", ["stanza", "jieba:x", "hanlp", "hanlp:", ""])
-def test_a_tagger_that_is_not_known_is_named_with_those_that_are(name):
-    with pytest.raises(UnknownName, match="known are: hanlp:MODEL, jieba"):
-        chinese("好", name)
 
 
 class Words:

@@ -48,11 +48,6 @@ def test_sumy_chooses_three_sentences_as_the_package_does(name):
     assert summary(name, NEWS).count("。") == 3
 
 
-def test_sentences_without_common_words_are_taken_from_the_beginning():
-    # LexRank divides 0 by 0 here: no sentence is like another one.
-    assert summary("sumy-lexrank", "猫睡觉。股票上涨。北京下雪。飞机起飞。") == "猫睡觉。股票上涨。北京下雪。"
-
-
 def test_snownlp_chooses_five_pieces_as_the_package_does():
     from snownlp import SnowNLP
 
