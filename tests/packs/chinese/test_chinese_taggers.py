@@ -109,18 +109,23 @@ def test_a_model_of_several_tasks(models):
     assert tags(HanlpTagger("BARE"), SENTENCE).startswith("晓美焰/nz 来到/v 北京/nz")
 
 
-def test_a_tagger_of_words_takes_jiebas_words_or_those_of_a_tokenizer(models):
-    models |= {"POS": Words(), "TOK": Tokenizer()}
+def test_a_tagger_of_words_takes_jiebas_words(models):
+    models["POS"] = Words()
     assert tags(HanlpTagger("POS"), "我来到 北京。") == "我/n 来到/v 北京/n 。/w"
-    assert tags(HanlpTagger("TOK+POS"), "来到 北京") == "来/n 到/n 北/n 京/n"
-    assert HanlpTagger("TOK+POS").version == "model TOK; model POS; rules 3"
+    assert HanlpTagger("POS").version == "model POS; rules 3"
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(TEXTS, st.lists(st.text("好来 a😀x", max_size=4), max_size=6))
 def test_whatever_a_model_says_tokens_are_the_text(models, text, words):
-    models |= {"TOK": lambda sentences: [words for _ in sentences], "POS": Words()}
-    check_tokens(text, HanlpTagger("TOK+POS")(text))
+    document = {"tok": words, "pos/pku": ["n"] * len(words)}
+
+    class Says(Tasks):
+        def __call__(self, sentences, tasks):
+            return {task: [document[task] for _ in sentences] for task in tasks}
+
+    models["MTL"] = Says("tok", "pos/pku")
+    check_tokens(text, HanlpTagger("MTL")(text))
 
 
 @pytest.mark.parametrize(

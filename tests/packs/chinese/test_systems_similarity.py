@@ -58,9 +58,10 @@ def test_bm25_is_the_packages_as_a_share():
     # only document has the mean length). Its own: 20/7 + 1 = 27/7.
     assert chinese_similarity.share(["猫"], ["猫", "猫", "鱼"]) == pytest.approx(10 / 27)
     assert chinese_similarity.share(["猫"] * 3, ["猫"]) == 1.0  # three times its own, cut
+    first, second = (SnowNLP(text) for text in PAIRS[0])
     first, second = (
-        [word for piece in chinese_similarity._pieces(text) for word in chinese_similarity._snownlp_words(piece)]
-        for text in PAIRS[0]
+        [word for piece in text.sentences for word in chinese_similarity._snownlp_words(piece)]
+        for text in (first, second)
     )
     document = SnowNLP([second])
     wanted = document.sim(first)[0] / document.sim(second)[0]

@@ -6,7 +6,7 @@ from audit.errors import BadOutput
 from audit.systems import get_system
 from audit.tasks import Input, get_task
 
-NAMES = ["sumy-lexrank", "sumy-lsa", "snownlp-textrank"]
+NAMES = ["sumy-lexrank", "sumy-lsa"]
 NEWS = (
     "北京市教育局昨天宣布，全市中小学从下周一开始放假。教育局局长张伟说，今年的假期比去年长三天。许多家长认为假期太长。"
     "也有老师表示，学生需要更多休息时间。专家李娜建议，家长应当安排孩子多读书。上海市的中小学下个月放假。"
@@ -46,13 +46,3 @@ def test_sumy_chooses_three_sentences_as_the_package_does(name):
     chosen = plain(PlaintextParser.from_string(NEWS, Tokenizer("chinese")).document, 3)
     assert summary(name, NEWS) == "".join(map(str, chosen))
     assert summary(name, NEWS).count("。") == 3
-
-
-def test_snownlp_chooses_five_pieces_as_the_package_does():
-    from snownlp import SnowNLP
-
-    chosen = SnowNLP(NEWS).summary(5)
-    result = summary("snownlp-textrank", NEWS)
-    assert sorted(result.removesuffix("。").split("，")) == sorted(chosen)
-    places = [NEWS.index(piece) for piece in result.removesuffix("。").split("，")]
-    assert places == sorted(places)
