@@ -21,7 +21,7 @@ from typing import Any
 from audit.errors import NotInstalled
 from audit.packs.chinese.relations import TASKS as STUDIED
 from audit.packs.chinese.reordering import is_ended
-from audit.packs.chinese.taggers import DEFAULT, HAN, NEEDS, is_traditional, jieba, lexicon, opencc, simplified
+from audit.packs.chinese.taggers import DEFAULT, HAN, NEEDS, is_traditional, jieba, lexicon, opencc, pattern, simplified
 from audit.relations.base import Perturb, Plain, Rewritten, Source, Words, maps, where_same
 from audit.relations.expect import TITLES, Mapped, SimilarText, plain_words
 from audit.relations.uses import EVERY, FIRST, SECOND, SIMILAR, Use, relation, uses
@@ -59,22 +59,12 @@ class Throughout(Plain):
         return Plain.make_group(self, source)
 
 
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    return re.compile(lexicon("patterns")[name])
-
-
 # Noise: one word in ten.
 
 _NOISE = "noise in characters"
 _SHARE = 0.1
 _TOUCHABLE = frozenset(words("n v vn vd a ad an d b z l i j"))
 """Tags of words that may change: no names, times, numbers, pronouns, links, particles."""
-_KEPT = frozenset(
-    "不没无非未勿莫别否零一二三四五六七八九十百千万亿两半几多少每各全都只仅最更较前后先上下左右内外男女"
-    "东西南北中我你他她它这那哪谁何因但如若虽可能会须应年月日时"
-)
-"""Characters that decide what is said."""
 _COMMON = 2600
 """Characters that people type; the ones that stand most often in the words of jieba's dictionary."""
 
@@ -89,7 +79,7 @@ def _noisy(text: Analysis, choices: random.Random, tagger: str, change: Callable
         if token.tag in _TOUCHABLE
         and len(token.text) > 1
         and HAN.fullmatch(token.text)
-        and _KEPT.isdisjoint(token.text)
+        and set(token.text).isdisjoint(lexicon("signs")["kept"])
         and frequencies.get(token.text)  # a tagger also makes words of pieces of two
     ]
     choices.shuffle(places)
@@ -126,7 +116,7 @@ def _by_sound() -> Mapping[str, str]:
         reading = pinyin_dict.get(ord(character), ",")
         encoded = character.encode("gb2312", "ignore")
         is_common = len(encoded) == 2 and 0xB0 <= encoded[0] <= 0xD7  # the first level of GB 2312
-        if "," not in reading and character not in _KEPT and is_common:
+        if "," not in reading and character not in lexicon("signs")["kept"] and is_common:
             readings[reading].append(character)
     return {one: "".join(same).replace(one, "")[:4] for same in readings.values() for one in same}
 
@@ -239,12 +229,6 @@ def script(text: Analysis, choices: random.Random) -> str | None:
     return simplified(text.text) if is_traditional(text.text) else to_taiwan(text)
 
 
-_ALONE = frozenset("系制复干斗谷范松征准卷冲丑赞姜咸签游面钟划喂舍岩岳郁注朴")
-"""Simplified characters that stand for several traditional ones; as words of their own, nothing says for which."""
-_NAMES = _ALONE | frozenset("余于里后采淀适据涂并云只发表")
-"""Those of them, and others, that are written otherwise in names: 余某 is no 餘某, 里卡多 no 裡卡多."""
-
-
 def to_taiwan(text: Analysis) -> str | None:
     """Return the text in the traditional characters of Taiwan; None where a character may stand for several of them.
 
@@ -256,12 +240,13 @@ def to_taiwan(text: Analysis) -> str | None:
     ('我們常常一起上學。', None)
     """
     new: str = opencc("s2tw").convert(text.text)
-    if len(new) != len(text.text) or _pattern("both_ways").search(text.text) or _pattern("doubtful").search(new):
+    if len(new) != len(text.text) or pattern("both_ways").search(text.text) or pattern("doubtful").search(new):
         return None
+    alone = set(lexicon("signs")["alone"])
     for token in text.tagged_by(DEFAULT).tokens:
         is_name = token.tag in ("nr", "nz", "nt")
         is_word = len(token.text) > 1 and token.tag != "nr" and _frequencies().get(token.text)
-        unsure = _NAMES if is_name else frozenset() if is_word else _ALONE
+        unsure = alone | set(lexicon("signs")["in_names"]) if is_name else set() if is_word else alone
         if new[token.start : token.end] != _in_taiwan(token.text) or not unsure.isdisjoint(token.text):
             return None
     return new
@@ -289,10 +274,6 @@ def letter_width(text: Analysis, choices: random.Random) -> str | None:
 
 
 _WESTERN = str.maketrans("，。？！；：（）", ",.?!;:()")
-_BETWEEN = re.compile(
-    r"(?<=[\d:：])[:：](?=\d)|[.。]{2}|(?<=\d)[，。](?=\d)|\n[^\n]{0,3}[)）]|[;:]-?[()（）]|[：；][（）]"
-)
-"""Where a mark of the West would be another sign: in times and numbers, dots, faces."""
 
 
 @_throughout("western-marks")
@@ -302,7 +283,7 @@ def western_marks(text: Analysis, choices: random.Random) -> str | None:
     Keeps every word; may break labels of careful writing or source, and where sentences end, for whoever knows 。
     alone.
     """
-    return None if _BETWEEN.search(text.text) else text.text.translate(_WESTERN)
+    return None if pattern("no_western").search(text.text) else text.text.translate(_WESTERN)
 
 
 @_throughout("last-mark", tasks={task: use for task, use in EVERY.items() if task != "summarization"})
@@ -314,14 +295,11 @@ def last_mark(text: Analysis, choices: random.Random) -> str | None:
     Headings get none. A question that no word asks (他来？) keeps its mark.
     """
     body = text.text.rstrip()
-    asks = _pattern("asking").search
+    asks = pattern("asking").search
     if re.search(r"[\u4e00-\u9fff]\Z", body):
         return f"{body}。" if "，" in body and not asks(body) else None
     asked = re.search(r"[\u4e00-\u9fff][？?]\Z", body) and asks(re.split("[，。！；,]", body)[-1])
     return body[:-1] if asked or re.search(r"[^\s。.…！!？?]。\Z", body) else None
-
-
-_DAY = re.compile(r"(?<=月)(\d{1,2})(日|号)(?![电讯报刊线楼院令文])")
 
 
 @_throughout("dates")
@@ -332,12 +310,12 @@ def dates(text: Analysis, choices: random.Random) -> str | None:
 
     No group where other days stand without a month (24日至27日), in formal texts, and in traditional characters.
     """
-    if _pattern("formal").search(text.text) or is_traditional(text.text):
+    if pattern("formal").search(text.text) or is_traditional(text.text):
         return None
-    kinds = {match[2] for match in _DAY.finditer(text.text)}
+    kinds = {match[2] for match in pattern("day").finditer(text.text)}
     if len(kinds) != 1:
         return None if kinds else text.text
-    new = _DAY.sub(lambda match: match[1] + ("号" if match[2] == "日" else "日"), text.text)
+    new = pattern("day").sub(lambda match: match[1] + ("号" if match[2] == "日" else "日"), text.text)
     return None if re.search(rf"\d{kinds.pop()}", new) else new
 
 
@@ -423,19 +401,12 @@ def true_statement(text: Analysis, choices: random.Random) -> str | None:
     return _framed(text, "这一说法属实。")
 
 
-_UNFIT = re.compile(
-    "[“”‘’「」『』\"'?？！!\n]|^(?:[但而请并且却则]|所以|因此|其次|首先|此外|另外|同时|然后|最后|[（(]|\\d+[、.])|^[^《]*》"
-)
-"""What is no statement, has quotation marks, or goes on with what was said."""
-_SAYS = re.compile("^[^：]*[是有在了会能被将着过的][^：]*$")
-"""What has no full stop and is no heading."""
-
-
 def _framed(text: Analysis, frame: str) -> str | None:
     body = text.text.strip()
-    if len(text.spans) != 1 or _UNFIT.search(body) or len(body) < 5 or not re.search("[\u4e00-\u9fff]。?\\Z", body):
+    ends_well = re.search("[\u4e00-\u9fff]。?\\Z", body)
+    if len(text.spans) != 1 or len(body) < 5 or not ends_well or pattern("unframed").search(body):
         return None
-    return f"“{body.removesuffix('。')}”{frame}" if body[-1] == "。" or _SAYS.search(body) else None
+    return f"“{body.removesuffix('。')}”{frame}" if body[-1] == "。" or pattern("statement").search(body) else None
 
 
 # Sentences: more of them. (Another order is MR7.2 and MR7.3 of the study.)

@@ -28,6 +28,7 @@ from audit.packs.chinese.taggers import (
     is_traditional,
     lexicon,
     opencc,
+    pattern,
     places,
     simplified,
     surname,
@@ -149,11 +150,6 @@ def _simplified(text: str) -> Analysis:
 
 Gender = Literal["male", "female", "neutral"]
 _PRONOUNS = {"他": "她", "她": "他", "他们": "她们", "她们": "他们"}
-
-
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    return re.compile(lexicon("patterns")[name])
 
 
 @cache
@@ -327,7 +323,7 @@ def _replace_nickname(old: str, texts: Sequence[Analysis], joined: str, choices:
             before, after = _neighbours(text.tokens, at)
             if token.text == old and ((before and before.text in "个只条点把些") or (after and after.tag[0] == "n")):
                 return None
-    same = "他" in joined or "她" in joined or bool(_pattern("gendered").search(joined))
+    same = "他" in joined or "她" in joined or bool(pattern("gendered").search(joined))
     kinds = [lexicon("people")[f"nicknames_{gender}"].split() for gender in ("male", "female")]
     free = [name for names in kinds if old in names or not same for name in names if name not in joined]
     return ((old, choices.choice(free)),) if free else None
@@ -336,7 +332,7 @@ def _replace_nickname(old: str, texts: Sequence[Analysis], joined: str, choices:
 def _exchange_pronouns(texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
     """Return 他 with 她 or the other way; None where both stand, or the texts name or describe a man or a woman."""
     both = "他" in joined.replace("其他", "") and "她" in joined
-    if both or _pattern("gendered").search(joined) or _pattern("in_word").search(joined):
+    if both or pattern("gendered").search(joined) or pattern("in_word").search(joined):
         return None
     tokens = [token for text in texts for token in text.tokens]
     if any(token.tag == "nr" and len(token.text) > 1 for token in tokens):

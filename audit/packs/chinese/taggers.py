@@ -57,6 +57,12 @@ def word_list(table: str, name: str) -> frozenset[str]:
 
 
 @cache
+def pattern(name: str) -> re.Pattern[str]:
+    """A pattern of `lexicon`."""
+    return re.compile(lexicon("patterns")[name])
+
+
+@cache
 def _tags_of(name: str) -> dict[str, str]:
     """Tags of another set, or words, as tags of the People's Daily corpus."""
     return {other: tag for tag, others in lexicon(name).items() for other in others.split()}
