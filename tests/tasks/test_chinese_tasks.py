@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from audit.errors import AuditError, BadOutput, UnknownName
-from audit.relations import all_relations, get_relation
+from audit.errors import AuditError, BadOutput
 from audit.tasks import Output, get_task, spellings
 
 SIMILARITY, SUMMARIZATION = get_task("similarity"), get_task("summarization")
@@ -59,13 +58,3 @@ def test_a_scheme_is_a_part_of_the_task():
 def test_a_scheme_has_two_labels_or_more(name):
     with pytest.raises(AuditError, match="is no label scheme: known are"):
         get_task(name)
-
-
-def test_relations_are_those_of_the_task_for_the_scheme():
-    of_scheme = all_relations("classification/a,b")
-    assert [relation.name for relation in of_scheme] == [relation.name for relation in all_relations("classification")]
-    assert {relation.task for relation in of_scheme} <= {"classification/a,b"}
-    for relation in of_scheme:
-        assert get_relation("classification/a,b", relation.name) == relation
-    with pytest.raises(UnknownName):
-        get_relation("classification/a,b", "MR9.9")

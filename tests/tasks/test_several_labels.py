@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError, BadOutput
-from audit.tasks import Output, base_of, get_task, label_reader, labels_together, wording
+from audit.tasks import Output, base_of, get_task, label_reader, labels_together
 from audit.tasks.classification import Classification
 
 MANY = "classification/refund+late+rude"
@@ -46,9 +46,3 @@ def test_commas_make_a_scheme_of_single_labels():
     assert get_task("classification/C,C++").labels == ("C", "C++")
     with pytest.raises(BadOutput, match="only a task named with"):
         labels_together(["a", "b"], ["classification/a,b"])
-
-
-def test_words_of_sets_are_those_of_their_labels():
-    words = wording(MANY, "zh")
-    assert (words.labels["refund+rude"], words.labels["none"]) == ("refund + rude", "都不适合")
-    assert "{labels}" in words.guideline

