@@ -10,6 +10,7 @@ is touched, so that a reader still reads what was meant; names stay. What comes 
 
 import random
 import re
+import tomllib
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,26 +23,33 @@ from audit.errors import NotInstalled
 from audit.packs.chinese.relations import TASKS as STUDIED
 from audit.packs.chinese.reordering import is_ended
 from audit.packs.chinese.taggers import DEFAULT, HAN, NEEDS, is_traditional, jieba, lexicon, opencc, pattern, simplified
-from audit.relations.base import Perturb, Plain, Rewritten, Source, Words, maps, where_same
+from audit.relations.base import Plain, Rewritten, Source, Words, maps, where_same
 from audit.relations.expect import TITLES, Mapped, SimilarText, plain_words
-from audit.relations.uses import EVERY, FIRST, SECOND, SIMILAR, Use, relation, uses
-from audit.resources import data_rows
+from audit.relations.uses import EVERY, FIRST, SECOND, SIMILAR, Function, Use, relation, uses
+from audit.resources import data_file, data_rows
 from audit.tasks import Input
 from audit.text import Analysis
 from audit.text.tokens import words
 
+_KEEPS = tomllib.loads(data_file("lexicons/chinese_keeps.toml").read_text(encoding="utf-8"))
+
 
 def in_chinese(
     name: str, family: str, tasks: Mapping[str, Use] = EVERY, *, reads_words: bool = False, **options: Any
-) -> Callable[[Perturb], Perturb]:
-    """Return `relation` for texts in Chinese; one that `reads_words` has the parameter `tagger`."""
+) -> Callable[[Function], Function]:
+    """Return `relation` for texts in Chinese, with what data/lexicons/chinese_keeps.toml says of it; one that
+    `reads_words` has the parameter `tagger`. A run of a task of the study, which has its own relations, takes none."""
     params = {"tagger": DEFAULT} if reads_words else None
-    return relation(name, family=family, tasks=by_name(tasks), languages=("zh",), params=params, **options)
+    own = {task: replace(use, default=False) if task in STUDIED else use for task, use in tasks.items()}
 
+    def keep(function: Function) -> Function:
+        kept = _KEEPS[function.__name__]
+        first, *others = (function.__doc__ or "").split("\n\n")
+        said = f"Keeps {kept['keeps']}; may break {kept['may_break']}."
+        function.__doc__ = "\n\n".join([first, said, *others])
+        return relation(name, family=family, tasks=own, languages=("zh",), params=params, **options)(function)
 
-def by_name(tasks: Mapping[str, Use]) -> dict[str, Use]:
-    """Return these uses; a run takes none of them by default in a task of the study, which has its own relations."""
-    return {task: replace(use, default=False) if task in STUDIED else use for task, use in tasks.items()}
+    return keep
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,48 +156,31 @@ _in_words = partial(in_chinese, family=_NOISE, reads_words=True, version="2")
 
 @_in_words("homophones", needs=("jieba", "pypinyin"))
 def homophones(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
-    """A character of one word in ten is another one of the same sound and tone, as one who types by sound picks it.
-
-    Keeps how every word sounds; may break what is asked of the spelling itself, and the sense of a rare word that
-    several others sound like.
-    """
+    """A character of one word in ten is another one of the same sound and tone, as one who types by sound picks it."""
     return _noisy(text, choices, tagger, lambda word: _replaced(word, _by_sound()))
 
 
 @_in_words("look-alikes", needs=("jieba",))
 def look_alikes(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
-    """A character of one word in ten is one that looks nearly the same, as a scanner reads it.
-
-    Keeps how every word looks at a glance; may break how real a typed text looks, since nobody who types takes one
-    shape for another.
-    """
+    """A character of one word in ten is one that looks nearly the same, as a scanner reads it."""
     return _noisy(text, choices, tagger, lambda word: _replaced(word, _by_shape()))
 
 
 @_in_words("swapped-characters", needs=("jieba",))
 def swapped_characters(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
-    """Two characters inside one word in ten change places.
-
-    Keeps every character; may break where words end: a swapped character may join its neighbour to another word.
-    """
+    """Two characters inside one word in ten change places."""
     return _noisy(text, choices, tagger, _swaps)
 
 
 @_in_words("repeated-characters", needs=("jieba",))
 def repeated_characters(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
-    """The last character of one word in ten stands twice, as a key that was pressed twice.
-
-    Keeps every word; may break tone, since doubled characters sound childish, or mean "a little" behind a verb.
-    """
+    """The last character of one word in ten stands twice, as a key that was pressed twice."""
     return _noisy(text, choices, tagger, lambda word: iter([word + word[-1]] if word[-1] != word[-2] else []))
 
 
 @in_chinese("stray-spaces", _NOISE)
 def stray_spaces(text: Analysis, choices: random.Random) -> str | None:
-    """A space stands between two characters, in one of ten places, as in text out of a file with a layout.
-
-    Keeps every character; may break where words end, for whoever takes a space for a border, and labels of layout.
-    """
+    """A space stands between two characters, in one of ten places, as in text out of a file with a layout."""
     gaps = [match.end() for match in re.finditer(r"[\u4e00-\u9fff](?=[\u4e00-\u9fff])", text.text)]
     chosen = set(choices.sample(gaps, max(1, round(_SHARE * len(gaps))))) if gaps else set()
     return "".join(" " * (at in chosen) + sign for at, sign in enumerate(text.text)) if chosen else None
@@ -221,11 +212,7 @@ _BY_SCRIPT = EVERY | {
 
 @_throughout("script", tasks=_BY_SCRIPT, needs=("jieba", "opencc"))
 def script(text: Analysis, choices: random.Random) -> str | None:
-    """All is in traditional characters, or, of a text that is, in simplified ones.
-
-    Keeps every word; may break labels of where a text comes from, and systems that know one script only, which is what
-    it looks for.
-    """
+    """All is in traditional characters, or, of a text that is, in simplified ones."""
     return simplified(text.text) if is_traditional(text.text) else to_taiwan(text)
 
 
@@ -262,9 +249,6 @@ def _in_taiwan(word: str) -> str:
 def letter_width(text: Analysis, choices: random.Random) -> str | None:
     """Digits and Latin letters are of full width, or, where they are, of half width.
 
-    Keeps every letter and digit; may break codes, formulas and file names, which are other ones in full width, and
-    columns that were even.
-
     Texts with an address (of mail, of the web) make no group.
     """
     if re.search("@|www|://", text.text):
@@ -278,19 +262,13 @@ _WESTERN = str.maketrans("，。？！；：（）", ",.?!;:()")
 
 @_throughout("western-marks")
 def western_marks(text: Analysis, choices: random.Random) -> str | None:
-    """Commas, stops, colons, brackets and the like are those of the West, as much of the web types them.
-
-    Keeps every word; may break labels of careful writing or source, and where sentences end, for whoever knows 。
-    alone.
-    """
+    """Commas, stops, colons, brackets and the like are those of the West, as much of the web types them."""
     return None if pattern("no_western").search(text.text) else text.text.translate(_WESTERN)
 
 
 @_throughout("last-mark", tasks={task: use for task, use in EVERY.items() if task != "summarization"})
 def last_mark(text: Analysis, choices: random.Random) -> str | None:
     """The last full stop or question mark is left out, or a full stop is put where there is no mark.
-
-    Keeps every word; may break whether a short text reads as a heading or as a sentence, and labels of register.
 
     Headings get none. A question that no word asks (他来？) keeps its mark.
     """
@@ -305,8 +283,6 @@ def last_mark(text: Analysis, choices: random.Random) -> str | None:
 @_throughout("dates")
 def dates(text: Analysis, choices: random.Random) -> str | None:
     """The day of a date is 号 instead of 日, or the other way round.
-
-    Keeps every day; may break labels of register: 号 is spoken, 日 written.
 
     No group where other days stand without a month (24日至27日), in formal texts, and in traditional characters.
     """
@@ -351,21 +327,13 @@ def _reworded(kind: str, text: Analysis, most: int, choices: random.Random) -> s
 
 @in_chinese("other-links", _WORDS, reads_words=True, needs=("jieba",), version="2")
 def other_links(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
-    """One or two words of grammar become others that do the same: 可是 for 但是, 由于 for 因为.
-
-    Keeps how clauses hang together; may break grammar where the other word wants another neighbour (已经具雏形), and
-    rhythm.
-    """
+    """One or two words of grammar become others that do the same: 可是 for 但是, 由于 for 因为."""
     return _reworded("link", text.tagged_by(tagger), 2, choices)
 
 
 @in_chinese("internet-spellings", _WORDS, reads_words=True, needs=("jieba",))
 def internet_spellings(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
-    """Up to three words are spelled as people do for fun on the internet: 木有 for 没有.
-
-    Keeps what is said; may break labels of register and of the writer's age, and the tone of a serious text, which
-    turns to a joke.
-    """
+    """Up to three words are spelled as people do for fun on the internet: 木有 for 没有."""
     return _reworded("net", text.tagged_by(tagger), 3, choices)
 
 
@@ -384,20 +352,13 @@ _OPPOSITE = {
 
 @in_chinese("untrue-statement", "denial", _OPPOSITE)
 def untrue_statement(text: Analysis, choices: random.Random) -> str | None:
-    """The hypothesis is denied: “…”这一说法不属实。
-
-    Keeps the premise; may break sense where the hypothesis is a heading, an instruction or an invitation, and which
-    part of a long one is denied.
-    """
+    """The hypothesis is denied: “…”这一说法不属实。"""
     return _framed(text, "这一说法不属实。")
 
 
 @in_chinese("true-statement", _WORDS, uses("inference", texts=SECOND))
 def true_statement(text: Analysis, choices: random.Random) -> str | None:
-    """The hypothesis is affirmed: “…”这一说法属实。
-
-    Keeps what the hypothesis says; may break its tone, which becomes that of an office that answers a rumour.
-    """
+    """The hypothesis is affirmed: “…”这一说法属实。"""
     return _framed(text, "这一说法属实。")
 
 
@@ -421,19 +382,16 @@ def _irrelevant() -> Mapping[str, frozenset[str]]:
     return {text.text: frozenset(token.text for token in text.tokens if token.tag[0] in "nva") for text in analyses}
 
 
-@relation(
+@in_chinese(
     "unrelated-ending",
+    _SENTENCES,
+    uses("inference", "summarization") | uses("question-answering", texts=FIRST),
     by="input",
-    family=_SENTENCES,
-    tasks=by_name(uses("inference", "summarization") | uses("question-answering", texts=FIRST)),
-    languages=("zh",),
     version="2",
     needs=("jieba", "opencc"),
 )
 def unrelated_ending(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """A sentence about something else stands at the end of the first text.
-
-    Keeps every sentence of the text; may break its thread, and a summary that takes the ending for the point.
 
     It shares no noun or verb with any text of the input; none behind texts in traditional characters.
     """
@@ -450,10 +408,7 @@ def unrelated_ending(texts: Sequence[Analysis], choices: random.Random) -> Rewri
     uses("classification", "inference", "question-answering", "sentiment", "summarization", texts=FIRST),
 )
 def doubled_sentence(text: Analysis, choices: random.Random) -> str | None:
-    """One sentence of the text, the context or the premise stands twice, one behind the other.
-
-    Keeps what is said; may break tone, since it sounds insistent, or like a slip of whoever copied the text.
-    """
+    """One sentence of the text, the context or the premise stands twice, one behind the other."""
     whole = [(start, end) for start, end in text.spans if text.text[end - 1] in "。！？" and end - start > 4]
     start, end = choices.choice(whole) if whole else (0, 0)
     return text.text[:end] + text.text[start:end] + text.text[end:] if whole else None
