@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from html import unescape
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from audit.corpora.base import Row, Unit, counted
 from audit.corpora.files import AS_IT_IS, FileCorpus
@@ -215,28 +215,6 @@ def inews_training_rows() -> Iterator[tuple[str, str]]:
     return ((article.text, article.gold) for article in articles() if is_reserved(article))
 
 
-def _inews_rows() -> Iterator[Row]:
-    """Yield the articles that train no system: title and body, the title in a line of its own, with gold."""
-    for article in articles():
-        if not is_reserved(article):
-            yield Row(article.key, Input.of(article.text, language="zh"), article.gold)
-
-
-def _sentence_rows() -> Iterator[Row]:
-    """Yield the sentences of the bodies of `inews`; a sentence does not inherit its article's label, so no gold."""
-    for article in articles():
-        for number, sentence in () if is_reserved(article) else sentences(article.body):
-            yield Row(f"{article.key}.{number}", Input.of(sentence, language="zh"), cluster=article.key)
-
-
-def _body_rows() -> Iterator[Row]:
-    """Yield the bodies, to be summarized. A title is what somebody wrote above the text: a reference, never gold."""
-    for article in articles():
-        if sum(1 for _ in sentences(article.body)) >= LEAST_SENTENCES:
-            attributes = {"reference": article.title} if article.title else {}
-            yield Row(article.key, Input.of(article.body, language="zh"), attributes=attributes)
-
-
 @dataclass(frozen=True)
 class Inews:
     """A corpus of the package. `version` counts up whenever the cleaning of texts or the choice of rows changes: a
@@ -263,32 +241,36 @@ class Inews:
         return counted(self.name, self.fingerprint(), lambda: sum(1 for _ in self.rows()), MEASURED)
 
 
-inews = partial(
-    Inews,
-    "inews",
-    "classification/inews",
-    "document",
-    "Chinese web news (title and body) with gold sentiment; as many others train systems",
-    _inews_rows,
-    has_gold=True,
-    version="1",
-)
-inews_sentences = partial(
-    Inews,
-    "inews-sentences",
-    "classification/inews",
-    "sentence",
-    "the sentences of the bodies of inews, without gold, by article",
-    _sentence_rows,
-)
-inews_bodies = partial(
-    Inews,
-    "inews-bodies",
-    "summarization",
-    "document",
-    "the bodies of Chinese web news, to summarize; titles are references, no gold",
-    _body_rows,
-)
+def _corpus(
+    name: str, task: str, unit: Unit, **more: Any
+) -> Callable[[Callable[[], Iterator[Row]]], Callable[[], Inews]]:
+    """Make a corpus of the decorated rows; their docstring is its summary."""
+    return lambda rows: partial(Inews, name, task, unit, " ".join((rows.__doc__ or "").split()), rows, **more)
+
+
+@_corpus("inews", "classification/inews", "document", has_gold=True, version="1")
+def inews() -> Iterator[Row]:
+    """Chinese web news (title and body) with gold sentiment; as many others train systems"""
+    for article in articles():
+        if not is_reserved(article):
+            yield Row(article.key, Input.of(article.text, language="zh"), article.gold)
+
+
+@_corpus("inews-sentences", "classification/inews", "sentence")
+def inews_sentences() -> Iterator[Row]:
+    """the sentences of the bodies of inews, without gold, by article"""
+    for article in articles():
+        for number, sentence in () if is_reserved(article) else sentences(article.body):
+            yield Row(f"{article.key}.{number}", Input.of(sentence, language="zh"), cluster=article.key)
+
+
+@_corpus("inews-bodies", "summarization", "document")
+def inews_bodies() -> Iterator[Row]:
+    """the bodies of Chinese web news, to summarize; titles are references, no gold"""
+    for article in articles():
+        if sum(1 for _ in sentences(article.body)) >= LEAST_SENTENCES:
+            attributes = {"reference": article.title} if article.title else {}
+            yield Row(article.key, Input.of(article.body, language="zh"), attributes=attributes)
 
 
 # Pairs for similarity. No pair has gold: how similar two texts are is for people to say. How a pair was made is its
@@ -307,9 +289,9 @@ def _pairs(key: str, first: str, second: str, pair: str, cluster: str) -> Iterat
         yield Row(key, Input.of(first, second, language="zh"), cluster=cluster, attributes={"pair": pair})
 
 
-def _inews_pairs() -> Iterator[Row]:
-    """Yield of each article its title with its first sentence and with that of another article, and each sentence of
-    its body with the next one; and two titles that were written above one body."""
+@_corpus("inews-pairs", "similarity", "sentence")
+def inews_pairs() -> Iterator[Row]:
+    """pairs of titles and sentences of Chinese web news, of one article or of two, without gold"""
     all_articles = articles()
     bodies = [[text for _, text in islice(sentences(article.body), _SENTENCES)] for article in all_articles]
     order = sorted(range(len(all_articles)), key=lambda at: uniform("inews-pairs", all_articles[at].key))
@@ -325,16 +307,6 @@ def _inews_pairs() -> Iterator[Row]:
             candidates.append(("titles", titled.setdefault(key, article).title, article.title))
         for name, first, second in candidates:
             yield from _pairs(f"{article.key}.{name}", first, second, name.partition(".")[0], article.key)
-
-
-inews_pairs = partial(
-    Inews,
-    "inews-pairs",
-    "similarity",
-    "sentence",
-    "pairs of titles and sentences of Chinese web news, of one article or of two, without gold",
-    _inews_pairs,
-)
 
 
 # The corpora of the study, which may not be packaged, from the user's own copies as their authors publish them:
