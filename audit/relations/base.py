@@ -122,8 +122,8 @@ def where_same(normalise: Callable[[str], str]) -> Carry:
 
 
 def declared(carries: str | Sequence[str] | Mapping[str, Sequence[str]]) -> Carry:
-    """Return the carry that a file declares of a relation: `everything`, `nothing`, labels that stay, or, by label,
-    those that are then right of the follow-up. Raises AuditError for another word."""
+    """Return the carry that a file declares: `everything`, `nothing`, labels that stay, or, by label, those that are
+    then right of the follow-up. Raises AuditError for another word."""
     if isinstance(carries, Mapping):
         return maps(carries)
     if not isinstance(carries, str):
@@ -222,7 +222,7 @@ Check = Callable[[Sequence[Output]], "Verdict | bool"]
 """Outputs of the source and the follow-ups, in order -> verdict, or whether the relation is satisfied. None of the
 outputs is an error."""
 Perturb = Callable[[Analysis, random.Random], "str | list[str] | None"]
-"""Analysis of the source's text -> follow-up text(s), or None where no follow-up would read well."""
+"""Analysis of a text -> follow-up text(s), or None where none would read well."""
 Words = tuple[tuple[str, str], ...]
 """Pairs (old, new): what was replaced by what to make a follow-up."""
 
@@ -236,7 +236,7 @@ class Rewritten:
 
 
 Rewrite = Callable[[Sequence[Analysis], random.Random], "Rewritten | None"]
-"""Analyses of all texts of a source -> its one follow-up, or None where none would read well."""
+"""As `Perturb`, of all texts of a source."""
 WordsCheck = Callable[[Sequence[Output], Words], "Verdict | bool"]
 """Outputs of source and follow-up, and the words that were replaced -> as a `Check`."""
 
@@ -311,8 +311,8 @@ class Relation:
         return "; ".join([self.version, *self.asks(), *of_measures])
 
     def asks(self) -> Sequence[str]:
-        """Return the versions of the programs and models that follow-ups and verdicts depend on: here that of its
-        tagger, if any. A relation that asks others overrides this. Raises NotInstalled and the like."""
+        """Return the versions of the programs and models that follow-ups and verdicts depend on, as of its tagger.
+        Raises NotInstalled and the like."""
         tagger = self.params.get("tagger")
         if tagger is not None:
             return [version_of(str(tagger))]
@@ -445,8 +445,6 @@ class Chained(Relation):
     """A relation whose group depends on the system's outputs: `walk` is the generator."""
 
     walk: Callable[[Source, random.Random], Steps]
-    more: int | None = None
-    """The most inputs that a group wants beside those of its first step; None: nobody knows."""
     expects: Check | None = None
     """The check of `audit.relations.expect` that its verdict is made by: what people are asked follows from it."""
 

@@ -1,6 +1,6 @@
 """Classification: a text gets labels of a scheme that comes with its corpus.
 
-The scheme is a part of the task's name: `classification/climate-topics` has the labels of that corpus,
+The scheme is a part of the task's name: `classification/thucnews` has the labels of that corpus,
 `classification/finance,sports` those two, one to a text. With plus signs a text may have any number of them:
 `classification/refund+late+rude`. A label of such a task is a set of labels, written in the order of the scheme
 (`refund+rude`), or `none`; there are so few that all are the task's labels, so whatever counts labels goes on working.
@@ -19,7 +19,6 @@ from audit.tasks.base import Output, checked_score
 
 SCHEMES: dict[str, tuple[str, ...]] = {
     "inews": ("positive", "neutral", "negative"),
-    "climate-topics": ("climate", "other"),
     "thucnews": (
         *("财经", "彩票", "房产", "股票", "家居", "教育", "科技"),
         *("社会", "时尚", "时政", "体育", "星座", "游戏", "娱乐"),

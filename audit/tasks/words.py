@@ -5,7 +5,6 @@ plug-in has them itself (`wordings`). A database may have words of its own in pl
 `audit.judging.words` reads. The app, reports and exports ask `wording`, and look nothing up themselves.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -22,12 +21,11 @@ FILM = "film"
 ANY = ""
 """In place of a language's code: words for every language."""
 GUIDELINES = (
-    *(f"classification-{scheme}" for scheme in ("inews", "climate-topics")),
+    "classification-inews",
     "classification-multiple",
     f"sentiment-{FILM}",
 )
 """Guidelines that are for a part of a task's texts or schemes, as their files are named."""
-_FIRST = re.compile(r"version: ([1-9][0-9]{0,8})\n+")
 
 
 @dataclass(frozen=True)
@@ -83,8 +81,7 @@ def shipped_guideline(task: str, language: str = ENGLISH, subject: str = "") -> 
     """Return the guideline of questions about texts or outputs of a task, as audit or a plug-in brings it.
 
     Guidelines of one task never share a version, whatever the texts are about: it counts up where a database with film
-    reviews alone gets other texts, too. Raises AuditError for a file that is absent or does not begin with its version,
-    and for a plug-in's version that is no number.
+    reviews alone gets other texts, too. Raises AuditError for a plug-in's version that is no number.
     """
     found = _task(task)
     if found is None or not _of_plugin(task):
@@ -92,7 +89,7 @@ def shipped_guideline(task: str, language: str = ENGLISH, subject: str = "") -> 
         narrow = f"{base}-multiple" if _is_multiple(found) else f"{base}-{subject or scheme}"
         return read_guideline(narrow if narrow in GUIDELINES else base, language)
     version = getattr(found, "guideline_version", 1)
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+    if type(version) is not int or version < 1:
         raise AuditError(f"task {found.name} has guideline_version = {version!r}; it must be a whole number from 1")
     text = wording_of(found, language).guideline.strip()
     return ShippedGuideline(version, text or read_guideline("general", language).text)
@@ -100,13 +97,9 @@ def shipped_guideline(task: str, language: str = ENGLISH, subject: str = "") -> 
 
 @cache
 def read_guideline(stem: str, language: str) -> ShippedGuideline:
-    """The guideline in a file of data/guidelines. Raises AuditError for one that does not begin with its version."""
-    name = f"guidelines/{stem}.{language}.md"
-    content = data_file(name).read_text(encoding="utf-8")
-    match = _FIRST.match(content)
-    if match is None:
-        raise AuditError(f"data/{name}: the first line must be `version: N`, a number from 1; put it there")
-    return ShippedGuideline(int(match[1]), content[match.end() :].strip())
+    """Return the guideline in a file of data/guidelines, whose first line is `version: N`."""
+    first, _, text = data_file(f"guidelines/{stem}.{language}.md").read_text(encoding="utf-8").partition("\n")
+    return ShippedGuideline(int(first.removeprefix("version: ")), text.strip())
 
 
 def _collected(task: str, language: str, subject: str) -> Wording:

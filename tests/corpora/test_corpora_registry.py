@@ -17,7 +17,7 @@ def test_every_corpus_is_described(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     names = [row["corpus"] for row in rows]
     assert names == [entry.name for entry in CORPORA.entries() if not entry.argument]
     assert names[0] == "rotten-tomatoes"  # English first, then Chinese
-    assert names[-1] == "cluener-pairs"
+    assert names[-1] == "inews-pairs"
     for row in rows:
         assert set(row) == {"corpus", "task", "language", "unit", "size", "gold", "available", "needs"}
         assert base_of(str(row["task"])) in TASKS

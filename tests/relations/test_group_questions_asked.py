@@ -68,14 +68,6 @@ def test_what_is_asked_follows_from_the_check(own):
     assert group_question("sentiment", "up", language="zh") == "文本 B 读起来，是否至少和文本 A 一样正面？"
 
 
-def test_a_relation_may_bring_its_question(own):
-    own("one", equivalent, "Do A and B please alike?")
-    own("both", equivalent, {"en": "Do A and B please alike?", "zh": "A 和 B 同样讨喜吗？"})
-    assert group_question("sentiment", "one", language="zh") == "Do A and B please alike?"
-    assert group_question("sentiment", "both") == "Do A and B please alike?"
-    assert group_question("sentiment", "both", language="zh") == "A 和 B 同样讨喜吗？"
-
-
 def test_a_question_of_the_database_is_the_one_that_is_compared():
     words = OwnWords({ANY: Wording(question="Is it praise?", labels={"entailment": "Must be so"})}, 1)
     assert (

@@ -3,19 +3,16 @@
 import pickle
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from audit.errors import AuditError
-from audit.relations import Joint, Outcome, Plain, Source, get_relation
-from audit.relations.base import Rewritten, Seen, unchanged, where_same
-from audit.relations.expect import Labelled, equivalent
+from audit.relations import Outcome, Plain, Source, get_relation
+from audit.relations.base import Seen, unchanged, where_same
+from audit.relations.expect import equivalent
 from audit.relations.registry import RELATIONS, configured
-from audit.relations.uses import BOTH, EVERY, SECOND, Use, relation, uses
+from audit.relations.uses import BOTH, EVERY, SECOND, relation, uses
 from audit.tasks import Input, Output
 from audit.tasks.question_answering import normalised
 from audit.text import Analysis
-from audit.text.similarity import word_overlap
 
 
 def shouted(text, choices):
@@ -88,51 +85,6 @@ def test_one_function_is_a_relation_of_every_task(restored):
         relation("shouted", family="tests")(shouted)
 
 
-def longer(text, choices):
-    """A mark is added.
-
-    Keeps every word; may break labels of tone ("!"),
-    and rhythm.
-
-    Not of an empty text.
-    """
-
-
-def without(text, choices):
-    """A mark is taken away.
-
-    Only the last one; may break nothing.
-    """
-
-
-def test_the_docstring_says_what_is_kept_and_what_may_break(restored):
-    relation("longer", family="tests")(longer)
-    relation("joint", by="input", family="tests", tasks=uses("similarity"))(longer)
-    for made in (get_relation("sentiment", "longer"), get_relation("similarity", "joint")):
-        assert (made.keeps, made.may_break) == ("every word", 'labels of tone ("!"), and rhythm')
-    for other in (without, shouted):  # of another form, or nothing: as before
-        relation(other.__name__, family="tests", tasks=uses("sentiment"))(other)
-        made = get_relation("sentiment", other.__name__)
-        assert (made.keeps, made.may_break) == ("", "")
-    assert get_relation("sentiment", "longer | shouted").may_break == 'labels of tone ("!"), and rhythm'
-
-
-def swapped(texts, choices):
-    """The texts change places."""
-    return Rewritten((texts[1].text, texts[0].text))
-
-
-def test_all_texts_at_once(restored):
-    use = Use(check=Labelled("contradiction"), expects="the label is contradiction")
-    relation("turned", by="input", family="tests", tasks={"inference": use})(swapped)
-    made = get_relation("inference", "turned")
-    assert isinstance(made, Joint)
-    assert follow_ups(made, "a", "b") == [("b", "a")]
-    assert follow_ups(made, "a", "a") == []
-    outputs = [Output("neutral"), Output("contradiction", 0.8)]
-    assert made.verdict(outputs, ()).outcome is Outcome.SATISFIED
-
-
 def test_a_threshold_is_a_parameter():
     made = get_relation("question-answering", "typos")
     assert made.params == {"threshold": 1.0, "share": 0.1}
@@ -146,13 +98,6 @@ def test_a_threshold_is_a_parameter():
     assert sum(old != new for old, new in zip(source_words, words, strict=True)) >= 3  # all that may change
     joint = configured(get_relation("summarization", "irrelevant-sentence"), {"threshold": 0.2})
     assert joint.check.threshold == 0.2
-
-
-@given(st.lists(st.sampled_from("abc")), st.lists(st.sampled_from("abc")))
-def test_overlap_of_words(a, b):
-    assert word_overlap(a, b) == pytest.approx(word_overlap(b, a))
-    assert 0 <= word_overlap(a, b) <= 1
-    assert (word_overlap(a, b) == 1) == (a == b)
 
 
 def test_answers_about_outputs_are_carried_where_the_outputs_are_the_same():

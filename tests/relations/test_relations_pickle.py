@@ -4,14 +4,12 @@ import pickle
 from dataclasses import fields
 from functools import partial
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.keys import Late, generator
 from audit.relations import Plain, Source, all_relations, compose, get_relation
 from audit.relations.expect import on_documents
-from audit.relations.registry import configured
 from audit.tasks import Input
 from audit.text import Analysis
 
@@ -33,15 +31,6 @@ def test_a_copy_is_the_relation():
     # Functions are found by their module and name, so that equal relations make the same groups and verdicts.
     for relation in (*REGISTERED, *SPREAD, *COMPOSED):
         assert _said(pickle.loads(pickle.dumps(relation))) == _said(relation), relation.name  # noqa: S301
-
-
-@pytest.mark.parametrize("name", ["MR6.1", "MR6.2"])
-def test_a_copy_keeps_its_parameters(name):
-    relation = configured(get_relation("sentiment", name), {"sentences": 5})
-    copy = pickle.loads(pickle.dumps(relation))  # noqa: S301, our own bytes
-    source = Source(Input.of("It is long."), Analysis("It is long."), "7:row")
-    assert copy.follow_ups(source) == relation.follow_ups(source)
-    assert (copy.params, len(copy.follow_ups(source))) == ({"sentences": 5}, 5)
 
 
 DRAWS = {

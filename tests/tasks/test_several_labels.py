@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.corpora import get_corpus
 from audit.errors import AuditError, BadOutput
-from audit.tasks import Output, base_of, get_task, label_reader, labels_together, wording
+from audit.tasks import Output, base_of, get_task, label_reader, labels_together
 from audit.tasks.classification import Classification
 
 MANY = "classification/refund+late+rude"
@@ -47,20 +46,3 @@ def test_commas_make_a_scheme_of_single_labels():
     assert get_task("classification/C,C++").labels == ("C", "C++")
     with pytest.raises(BadOutput, match="only a task named with"):
         labels_together(["a", "b"], ["classification/a,b"])
-
-
-def test_gold_of_a_file_is_a_set_of_labels_where_the_scheme_is_named(tmp_path):
-    file = tmp_path / "tickets.csv"
-    file.write_text("text,gold\nToo late and rude.,Rude + late\nThanks.,none\nNo gold.,\n")
-    assert [row.gold for row in get_corpus(file, MANY).rows()] == ["late+rude", "none", None]
-    single = get_corpus(file, "classification")
-    assert single.task == "classification/Rude + late,none"
-    file.write_text("text,gold\nToo late.,lost\n")
-    with pytest.raises(AuditError, match="allowed are none, refund, late, rude, refund"):
-        get_corpus(file, MANY)
-
-
-def test_words_of_sets_are_those_of_their_labels():
-    words = wording(MANY, "zh")
-    assert (words.labels["refund+rude"], words.labels["none"]) == ("refund + rude", "都不适合")
-    assert "{labels}" in words.guideline

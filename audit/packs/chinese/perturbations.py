@@ -10,6 +10,7 @@ is touched, so that a reader still reads what was meant; names stay. What comes 
 
 import random
 import re
+import tomllib
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,27 +22,34 @@ from typing import Any
 from audit.errors import NotInstalled
 from audit.packs.chinese.relations import TASKS as STUDIED
 from audit.packs.chinese.reordering import is_ended
-from audit.packs.chinese.taggers import DEFAULT, HAN, NEEDS, is_traditional, jieba, lexicon, opencc, simplified
-from audit.relations.base import Perturb, Plain, Rewritten, Source, Words, maps, where_same
+from audit.packs.chinese.taggers import DEFAULT, HAN, NEEDS, is_traditional, jieba, lexicon, opencc, pattern, simplified
+from audit.relations.base import Plain, Rewritten, Source, Words, maps, where_same
 from audit.relations.expect import TITLES, Mapped, SimilarText, plain_words
-from audit.relations.uses import EVERY, FIRST, SECOND, SIMILAR, Use, relation, uses
-from audit.resources import data_rows
+from audit.relations.uses import EVERY, FIRST, SECOND, SIMILAR, Function, Use, relation, uses
+from audit.resources import data_file, data_rows
 from audit.tasks import Input
 from audit.text import Analysis
 from audit.text.tokens import words
 
+_KEEPS = tomllib.loads(data_file("lexicons/chinese_keeps.toml").read_text(encoding="utf-8"))
+
 
 def in_chinese(
     name: str, family: str, tasks: Mapping[str, Use] = EVERY, *, reads_words: bool = False, **options: Any
-) -> Callable[[Perturb], Perturb]:
-    """Return `relation` for texts in Chinese; one that `reads_words` has the parameter `tagger`."""
+) -> Callable[[Function], Function]:
+    """Return `relation` for texts in Chinese, with what data/lexicons/chinese_keeps.toml says of it; one that
+    `reads_words` has the parameter `tagger`. A run of a task of the study, which has its own relations, takes none."""
     params = {"tagger": DEFAULT} if reads_words else None
-    return relation(name, family=family, tasks=by_name(tasks), languages=("zh",), params=params, **options)
+    own = {task: replace(use, default=False) if task in STUDIED else use for task, use in tasks.items()}
 
+    def keep(function: Function) -> Function:
+        kept = _KEEPS[function.__name__]
+        first, *others = (function.__doc__ or "").split("\n\n")
+        said = f"Keeps {kept['keeps']}; may break {kept['may_break']}."
+        function.__doc__ = "\n\n".join([first, said, *others])
+        return relation(name, family=family, tasks=own, languages=("zh",), params=params, **options)(function)
 
-def by_name(tasks: Mapping[str, Use]) -> dict[str, Use]:
-    """Return these uses; a run takes none of them by default in a task of the study, which has its own relations."""
-    return {task: replace(use, default=False) if task in STUDIED else use for task, use in tasks.items()}
+    return keep
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,22 +67,12 @@ class Throughout(Plain):
         return Plain.make_group(self, source)
 
 
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    return re.compile(lexicon("patterns")[name])
-
-
 # Noise: one word in ten.
 
 _NOISE = "noise in characters"
 _SHARE = 0.1
 _TOUCHABLE = frozenset(words("n v vn vd a ad an d b z l i j"))
 """Tags of words that may change: no names, times, numbers, pronouns, links, particles."""
-_KEPT = frozenset(
-    "不没无非未勿莫别否零一二三四五六七八九十百千万亿两半几多少每各全都只仅最更较前后先上下左右内外男女"
-    "东西南北中我你他她它这那哪谁何因但如若虽可能会须应年月日时"
-)
-"""Characters that decide what is said."""
 _COMMON = 2600
 """Characters that people type; the ones that stand most often in the words of jieba's dictionary."""
 
@@ -89,7 +87,7 @@ def _noisy(text: Analysis, choices: random.Random, tagger: str, change: Callable
         if token.tag in _TOUCHABLE
         and len(token.text) > 1
         and HAN.fullmatch(token.text)
-        and _KEPT.isdisjoint(token.text)
+        and set(token.text).isdisjoint(lexicon("signs")["kept"])
         and frequencies.get(token.text)  # a tagger also makes words of pieces of two
     ]
     choices.shuffle(places)
@@ -126,7 +124,7 @@ def _by_sound() -> Mapping[str, str]:
         reading = pinyin_dict.get(ord(character), ",")
         encoded = character.encode("gb2312", "ignore")
         is_common = len(encoded) == 2 and 0xB0 <= encoded[0] <= 0xD7  # the first level of GB 2312
-        if "," not in reading and character not in _KEPT and is_common:
+        if "," not in reading and character not in lexicon("signs")["kept"] and is_common:
             readings[reading].append(character)
     return {one: "".join(same).replace(one, "")[:4] for same in readings.values() for one in same}
 
@@ -158,48 +156,31 @@ _in_words = partial(in_chinese, family=_NOISE, reads_words=True, version="2")
 
 @_in_words("homophones", needs=("jieba", "pypinyin"))
 def homophones(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
-    """A character of one word in ten is another one of the same sound and tone, as one who types by sound picks it.
-
-    Keeps how every word sounds; may break what is asked of the spelling itself, and the sense of a rare word that
-    several others sound like.
-    """
+    """A character of one word in ten is another one of the same sound and tone, as one who types by sound picks it."""
     return _noisy(text, choices, tagger, lambda word: _replaced(word, _by_sound()))
 
 
 @_in_words("look-alikes", needs=("jieba",))
 def look_alikes(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
-    """A character of one word in ten is one that looks nearly the same, as a scanner reads it.
-
-    Keeps how every word looks at a glance; may break how real a typed text looks, since nobody who types takes one
-    shape for another.
-    """
+    """A character of one word in ten is one that looks nearly the same, as a scanner reads it."""
     return _noisy(text, choices, tagger, lambda word: _replaced(word, _by_shape()))
 
 
 @_in_words("swapped-characters", needs=("jieba",))
 def swapped_characters(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
-    """Two characters inside one word in ten change places.
-
-    Keeps every character; may break where words end: a swapped character may join its neighbour to another word.
-    """
+    """Two characters inside one word in ten change places."""
     return _noisy(text, choices, tagger, _swaps)
 
 
 @_in_words("repeated-characters", needs=("jieba",))
 def repeated_characters(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
-    """The last character of one word in ten stands twice, as a key that was pressed twice.
-
-    Keeps every word; may break tone, since doubled characters sound childish, or mean "a little" behind a verb.
-    """
+    """The last character of one word in ten stands twice, as a key that was pressed twice."""
     return _noisy(text, choices, tagger, lambda word: iter([word + word[-1]] if word[-1] != word[-2] else []))
 
 
 @in_chinese("stray-spaces", _NOISE)
 def stray_spaces(text: Analysis, choices: random.Random) -> str | None:
-    """A space stands between two characters, in one of ten places, as in text out of a file with a layout.
-
-    Keeps every character; may break where words end, for whoever takes a space for a border, and labels of layout.
-    """
+    """A space stands between two characters, in one of ten places, as in text out of a file with a layout."""
     gaps = [match.end() for match in re.finditer(r"[\u4e00-\u9fff](?=[\u4e00-\u9fff])", text.text)]
     chosen = set(choices.sample(gaps, max(1, round(_SHARE * len(gaps))))) if gaps else set()
     return "".join(" " * (at in chosen) + sign for at, sign in enumerate(text.text)) if chosen else None
@@ -231,18 +212,8 @@ _BY_SCRIPT = EVERY | {
 
 @_throughout("script", tasks=_BY_SCRIPT, needs=("jieba", "opencc"))
 def script(text: Analysis, choices: random.Random) -> str | None:
-    """All is in traditional characters, or, of a text that is, in simplified ones.
-
-    Keeps every word; may break labels of where a text comes from, and systems that know one script only, which is what
-    it looks for.
-    """
+    """All is in traditional characters, or, of a text that is, in simplified ones."""
     return simplified(text.text) if is_traditional(text.text) else to_taiwan(text)
-
-
-_ALONE = frozenset("系制复干斗谷范松征准卷冲丑赞姜咸签游面钟划喂舍岩岳郁注朴")
-"""Simplified characters that stand for several traditional ones; as words of their own, nothing says for which."""
-_NAMES = _ALONE | frozenset("余于里后采淀适据涂并云只发表")
-"""Those of them, and others, that are written otherwise in names: 余某 is no 餘某, 里卡多 no 裡卡多."""
 
 
 def to_taiwan(text: Analysis) -> str | None:
@@ -256,12 +227,13 @@ def to_taiwan(text: Analysis) -> str | None:
     ('我們常常一起上學。', None)
     """
     new: str = opencc("s2tw").convert(text.text)
-    if len(new) != len(text.text) or _pattern("both_ways").search(text.text) or _pattern("doubtful").search(new):
+    if len(new) != len(text.text) or pattern("both_ways").search(text.text) or pattern("doubtful").search(new):
         return None
+    alone = set(lexicon("signs")["alone"])
     for token in text.tagged_by(DEFAULT).tokens:
         is_name = token.tag in ("nr", "nz", "nt")
         is_word = len(token.text) > 1 and token.tag != "nr" and _frequencies().get(token.text)
-        unsure = _NAMES if is_name else frozenset() if is_word else _ALONE
+        unsure = alone | set(lexicon("signs")["in_names"]) if is_name else set() if is_word else alone
         if new[token.start : token.end] != _in_taiwan(token.text) or not unsure.isdisjoint(token.text):
             return None
     return new
@@ -277,9 +249,6 @@ def _in_taiwan(word: str) -> str:
 def letter_width(text: Analysis, choices: random.Random) -> str | None:
     """Digits and Latin letters are of full width, or, where they are, of half width.
 
-    Keeps every letter and digit; may break codes, formulas and file names, which are other ones in full width, and
-    columns that were even.
-
     Texts with an address (of mail, of the web) make no group.
     """
     if re.search("@|www|://", text.text):
@@ -289,55 +258,40 @@ def letter_width(text: Analysis, choices: random.Random) -> str | None:
 
 
 _WESTERN = str.maketrans("，。？！；：（）", ",.?!;:()")
-_BETWEEN = re.compile(
-    r"(?<=[\d:：])[:：](?=\d)|[.。]{2}|(?<=\d)[，。](?=\d)|\n[^\n]{0,3}[)）]|[;:]-?[()（）]|[：；][（）]"
-)
-"""Where a mark of the West would be another sign: in times and numbers, dots, faces."""
 
 
 @_throughout("western-marks")
 def western_marks(text: Analysis, choices: random.Random) -> str | None:
-    """Commas, stops, colons, brackets and the like are those of the West, as much of the web types them.
-
-    Keeps every word; may break labels of careful writing or source, and where sentences end, for whoever knows 。
-    alone.
-    """
-    return None if _BETWEEN.search(text.text) else text.text.translate(_WESTERN)
+    """Commas, stops, colons, brackets and the like are those of the West, as much of the web types them."""
+    return None if pattern("no_western").search(text.text) else text.text.translate(_WESTERN)
 
 
 @_throughout("last-mark", tasks={task: use for task, use in EVERY.items() if task != "summarization"})
 def last_mark(text: Analysis, choices: random.Random) -> str | None:
     """The last full stop or question mark is left out, or a full stop is put where there is no mark.
 
-    Keeps every word; may break whether a short text reads as a heading or as a sentence, and labels of register.
-
     Headings get none. A question that no word asks (他来？) keeps its mark.
     """
     body = text.text.rstrip()
-    asks = _pattern("asking").search
+    asks = pattern("asking").search
     if re.search(r"[\u4e00-\u9fff]\Z", body):
         return f"{body}。" if "，" in body and not asks(body) else None
     asked = re.search(r"[\u4e00-\u9fff][？?]\Z", body) and asks(re.split("[，。！；,]", body)[-1])
     return body[:-1] if asked or re.search(r"[^\s。.…！!？?]。\Z", body) else None
 
 
-_DAY = re.compile(r"(?<=月)(\d{1,2})(日|号)(?![电讯报刊线楼院令文])")
-
-
 @_throughout("dates")
 def dates(text: Analysis, choices: random.Random) -> str | None:
     """The day of a date is 号 instead of 日, or the other way round.
 
-    Keeps every day; may break labels of register: 号 is spoken, 日 written.
-
     No group where other days stand without a month (24日至27日), in formal texts, and in traditional characters.
     """
-    if _pattern("formal").search(text.text) or is_traditional(text.text):
+    if pattern("formal").search(text.text) or is_traditional(text.text):
         return None
-    kinds = {match[2] for match in _DAY.finditer(text.text)}
+    kinds = {match[2] for match in pattern("day").finditer(text.text)}
     if len(kinds) != 1:
         return None if kinds else text.text
-    new = _DAY.sub(lambda match: match[1] + ("号" if match[2] == "日" else "日"), text.text)
+    new = pattern("day").sub(lambda match: match[1] + ("号" if match[2] == "日" else "日"), text.text)
     return None if re.search(rf"\d{kinds.pop()}", new) else new
 
 
@@ -373,21 +327,13 @@ def _reworded(kind: str, text: Analysis, most: int, choices: random.Random) -> s
 
 @in_chinese("other-links", _WORDS, reads_words=True, needs=("jieba",), version="2")
 def other_links(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
-    """One or two words of grammar become others that do the same: 可是 for 但是, 由于 for 因为.
-
-    Keeps how clauses hang together; may break grammar where the other word wants another neighbour (已经具雏形), and
-    rhythm.
-    """
+    """One or two words of grammar become others that do the same: 可是 for 但是, 由于 for 因为."""
     return _reworded("link", text.tagged_by(tagger), 2, choices)
 
 
 @in_chinese("internet-spellings", _WORDS, reads_words=True, needs=("jieba",))
 def internet_spellings(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
-    """Up to three words are spelled as people do for fun on the internet: 木有 for 没有.
-
-    Keeps what is said; may break labels of register and of the writer's age, and the tone of a serious text, which
-    turns to a joke.
-    """
+    """Up to three words are spelled as people do for fun on the internet: 木有 for 没有."""
     return _reworded("net", text.tagged_by(tagger), 3, choices)
 
 
@@ -406,36 +352,22 @@ _OPPOSITE = {
 
 @in_chinese("untrue-statement", "denial", _OPPOSITE)
 def untrue_statement(text: Analysis, choices: random.Random) -> str | None:
-    """The hypothesis is denied: “…”这一说法不属实。
-
-    Keeps the premise; may break sense where the hypothesis is a heading, an instruction or an invitation, and which
-    part of a long one is denied.
-    """
+    """The hypothesis is denied: “…”这一说法不属实。"""
     return _framed(text, "这一说法不属实。")
 
 
 @in_chinese("true-statement", _WORDS, uses("inference", texts=SECOND))
 def true_statement(text: Analysis, choices: random.Random) -> str | None:
-    """The hypothesis is affirmed: “…”这一说法属实。
-
-    Keeps what the hypothesis says; may break its tone, which becomes that of an office that answers a rumour.
-    """
+    """The hypothesis is affirmed: “…”这一说法属实。"""
     return _framed(text, "这一说法属实。")
-
-
-_UNFIT = re.compile(
-    "[“”‘’「」『』\"'?？！!\n]|^(?:[但而请并且却则]|所以|因此|其次|首先|此外|另外|同时|然后|最后|[（(]|\\d+[、.])|^[^《]*》"
-)
-"""What is no statement, has quotation marks, or goes on with what was said."""
-_SAYS = re.compile("^[^：]*[是有在了会能被将着过的][^：]*$")
-"""What has no full stop and is no heading."""
 
 
 def _framed(text: Analysis, frame: str) -> str | None:
     body = text.text.strip()
-    if len(text.spans) != 1 or _UNFIT.search(body) or len(body) < 5 or not re.search("[\u4e00-\u9fff]。?\\Z", body):
+    ends_well = re.search("[\u4e00-\u9fff]。?\\Z", body)
+    if len(text.spans) != 1 or len(body) < 5 or not ends_well or pattern("unframed").search(body):
         return None
-    return f"“{body.removesuffix('。')}”{frame}" if body[-1] == "。" or _SAYS.search(body) else None
+    return f"“{body.removesuffix('。')}”{frame}" if body[-1] == "。" or pattern("statement").search(body) else None
 
 
 # Sentences: more of them. (Another order is MR7.2 and MR7.3 of the study.)
@@ -450,19 +382,16 @@ def _irrelevant() -> Mapping[str, frozenset[str]]:
     return {text.text: frozenset(token.text for token in text.tokens if token.tag[0] in "nva") for text in analyses}
 
 
-@relation(
+@in_chinese(
     "unrelated-ending",
+    _SENTENCES,
+    uses("inference", "summarization") | uses("question-answering", texts=FIRST),
     by="input",
-    family=_SENTENCES,
-    tasks=by_name(uses("inference", "summarization") | uses("question-answering", texts=FIRST)),
-    languages=("zh",),
     version="2",
     needs=("jieba", "opencc"),
 )
 def unrelated_ending(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """A sentence about something else stands at the end of the first text.
-
-    Keeps every sentence of the text; may break its thread, and a summary that takes the ending for the point.
 
     It shares no noun or verb with any text of the input; none behind texts in traditional characters.
     """
@@ -479,10 +408,7 @@ def unrelated_ending(texts: Sequence[Analysis], choices: random.Random) -> Rewri
     uses("classification", "inference", "question-answering", "sentiment", "summarization", texts=FIRST),
 )
 def doubled_sentence(text: Analysis, choices: random.Random) -> str | None:
-    """One sentence of the text, the context or the premise stands twice, one behind the other.
-
-    Keeps what is said; may break tone, since it sounds insistent, or like a slip of whoever copied the text.
-    """
+    """One sentence of the text, the context or the premise stands twice, one behind the other."""
     whole = [(start, end) for start, end in text.spans if text.text[end - 1] in "。！？" and end - start > 4]
     start, end = choices.choice(whole) if whole else (0, 0)
     return text.text[:end] + text.text[start:end] + text.text[end:] if whole else None

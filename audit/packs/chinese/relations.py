@@ -25,10 +25,10 @@ from audit.packs.chinese.taggers import (
     DOTS,
     HAN,
     NEEDS,
-    cilin,
     is_traditional,
     lexicon,
     opencc,
+    pattern,
     places,
     simplified,
     surname,
@@ -150,11 +150,6 @@ def _simplified(text: str) -> Analysis:
 
 Gender = Literal["male", "female", "neutral"]
 _PRONOUNS = {"他": "她", "她": "他", "他们": "她们", "她们": "他们"}
-
-
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    return re.compile(lexicon("patterns")[name])
 
 
 @cache
@@ -328,7 +323,7 @@ def _replace_nickname(old: str, texts: Sequence[Analysis], joined: str, choices:
             before, after = _neighbours(text.tokens, at)
             if token.text == old and ((before and before.text in "个只条点把些") or (after and after.tag[0] == "n")):
                 return None
-    same = "他" in joined or "她" in joined or bool(_pattern("gendered").search(joined))
+    same = "他" in joined or "她" in joined or bool(pattern("gendered").search(joined))
     kinds = [lexicon("people")[f"nicknames_{gender}"].split() for gender in ("male", "female")]
     free = [name for names in kinds if old in names or not same for name in names if name not in joined]
     return ((old, choices.choice(free)),) if free else None
@@ -337,7 +332,7 @@ def _replace_nickname(old: str, texts: Sequence[Analysis], joined: str, choices:
 def _exchange_pronouns(texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
     """Return 他 with 她 or the other way; None where both stand, or the texts name or describe a man or a woman."""
     both = "他" in joined.replace("其他", "") and "她" in joined
-    if both or _pattern("gendered").search(joined) or _pattern("in_word").search(joined):
+    if both or pattern("gendered").search(joined) or pattern("in_word").search(joined):
         return None
     tokens = [token for text in texts for token in text.tokens]
     if any(token.tag == "nr" and len(token.text) > 1 for token in tokens):
@@ -674,27 +669,12 @@ _MARKS: tuple[tuple[Words, re.Pattern[str]], ...] = tuple(
 
 LEAST = 0.8
 """The score from which on words are synonyms in the study."""
-Scored = list[tuple[str, float]]
+THESAURI = ("cilin", "synonyms")
 
 
-@cache
-def _classes() -> dict[str, list[str]]:
-    members: dict[str, list[str]] = {}
-    for word, codes in cilin().items():
-        for code in codes:
-            if code.endswith("="):  # synonyms; # is related words, @ a word alone
-                members.setdefault(code, []).append(word)
-    return members
-
-
-def cilin_synonyms(word: str) -> Scored:
-    """Return the words of a class of synonyms of Cilin that holds the word; they all score 1. Raises NotInstalled."""
-    return [(other, 1.0) for code in cilin().get(word, ()) for other in _classes().get(code, []) if other != word]
-
-
-def chatopera_synonyms(word: str) -> Scored:
-    """Return the ten nearest words of chatopera's Synonyms, for those who have the package and a licence for its word
-    vectors, which it downloads. Raises NotInstalled."""
+def chatopera_synonyms(word: str) -> frozenset[str]:
+    """Return those of the ten nearest words of chatopera's Synonyms that score best, none below `LEAST`: for those who
+    have the package and a licence for its word vectors, which it downloads. Raises NotInstalled."""
     try:
         import synonyms  # type: ignore[import-not-found]
     except Exception as problem:  # it raises whatever its download does
@@ -702,21 +682,8 @@ def chatopera_synonyms(word: str) -> Scored:
             f"the thesaurus synonyms cannot be loaded ({problem}); run: pip install synonyms, and set "
             "SYNONYMS_DL_LICENSE, the licence of chatopera that its word vectors need"
         ) from problem
-    near, scores = synonyms.nearby(word, 11)
-    return [(other, float(score)) for other, score in zip(near, scores, strict=True) if other != word]
-
-
-THESAURI: dict[str, Callable[[str], Scored]] = {"cilin": cilin_synonyms, "synonyms": chatopera_synonyms}
-
-
-def best(candidates: Scored) -> frozenset[str]:
-    """Return the words with the highest score; none where that is below `LEAST`.
-
-    >>> sorted(best([("大夫", 1.0), ("郎中", 1.0), ("护士", 0.9)])), sorted(best([("护士", 0.6)]))
-    (['大夫', '郎中'], [])
-    """
-    highest = max((score for _, score in candidates), default=0.0)
-    return frozenset(word for word, score in candidates if score == highest >= LEAST)
+    near = {other: float(score) for other, score in zip(*synonyms.nearby(word, 11), strict=True) if other != word}
+    return frozenset(other for other, score in near.items() if score == max(near.values()) >= LEAST)
 
 
 class Pair(NamedTuple):
@@ -794,11 +761,11 @@ def _candidates(kind: str, texts: Sequence[Analysis], thesaurus: str, tagger: st
                     barred.add(token.text)
                 spots.setdefault(token.text, []).append((text.tokens, at))
     for word in spots.keys() - barred:
-        scored = best(THESAURI[thesaurus](word))
+        best = None if thesaurus == "cilin" else chatopera_synonyms(word)  # all of the table score 1 in Cilin
         fitting = [
             pair.new
             for pair in pairs[kind, word]
-            if pair.new in scored
+            if (best is None or pair.new in best)
             and not any(pair.new in text.text for text in texts)
             and all(_fits(tokens, at, pair) and _stays(tokens, at, pair.new, tagger) for tokens, at in spots[word])
         ]

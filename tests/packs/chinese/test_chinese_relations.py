@@ -57,18 +57,6 @@ def test_a_place_is_no_person():
     assert texts_of(name, "我们去张家界旅游，张家界风景好。") is None
 
 
-def test_both_texts_of_a_pair_have_the_same_new_words():
-    texts, ((old, new),) = made(name, "记者练束梅报道。", "报道的人是记者练束梅。")
-    assert texts == (f"记者{new}报道。", f"报道的人是记者{new}。")
-    texts, ((old, new),) = made(country, "他去年去了法国。", "法国下雨了，他喜欢法国。")
-    assert (old, chinese.countries()[new].continent) == ("法国", "Europe")
-    assert texts == (f"他去年去了{new}。", f"{new}下雨了，他喜欢{new}。")
-    texts, ((old, new),) = made(occupation, "一名律师说，律师很忙。", "律师们都忙。")
-    assert new in ("法官", "公证员")
-    assert texts == (f"一名{new}说，{new}很忙。", f"{new}们都忙。")
-    assert texts_of(nouns, "医生来了，医生走了。", "他见到医生。") == ("大夫来了，大夫走了。", "他见到大夫。")
-
-
 @pytest.mark.parametrize(
     ("relation", "text"),
     [
@@ -99,18 +87,14 @@ def test_the_lists_are_of_plain_words():
         assert job.name not in job.stand_ins
         assert len(set(job.stand_ins)) == len(job.stand_ins) > 0
     assert not set(chinese.occupations()) & {"总统", "主席", "总理", "销售总监", "经理", "书记", "其他"}
+    classes = taggers.cilin()
     for (_, word), pairs in chinese.synonym_pairs().items():
-        assert {pair.new for pair in pairs} <= {other for other, _ in chinese.cilin_synonyms(word)}, word
+        own = {code for code in classes[word] if code.endswith("=")}  # words of one class score 1
+        assert all(own & set(classes[pair.new]) for pair in pairs), word
         assert len({pair.new for pair in pairs} - {word}) == len(pairs)
         for pair in pairs:
             assert pair.flags <= {"alone", "object", "verb"}, word
             assert set(pair.lists) <= {"after", "before", "not-after", "not-before", "not-with", "with"}, word
-
-
-def test_verbs_become_synonyms():
-    assert texts_of(verbs, "老师称赞了小明。") == ("老师夸赞了小明。",)
-    # Table 2 replaces 表扬 by 夸赞 (Synonyms); in Cilin they are in two classes of the same branch.
-    assert texts_of(verbs, "老师今天表扬了小明。") is None
 
 
 def test_without_chatoperas_package_the_line_that_installs_it():
@@ -248,12 +232,3 @@ def test_the_same_words_are_replaced_everywhere_and_never_inside_longer_ones(rel
             assert match.start() in starts
             assert match.end() in ends
     assert made(relation, text, other) == (texts, words)
-
-
-@pytest.mark.slow
-def test_a_text_of_a_hundred_kilobytes():
-    sentences = ["记者李强报道。", "他去过法国。", "一名医生说话了。", "天气很好。"]
-    text = Analysis("".join(random.Random(1).choices(sentences, k=5400)), "zh")
-    for relation in (name, country, occupation, nouns):
-        follow_up = relation([text], random.Random(1))
-        assert follow_up.texts == (replace_words(text.text, follow_up.words),) != (text.text,)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from audit.errors import AuditError, BadFile, NotInstalled, UnknownName
+from audit.errors import AuditError, BadFile, NotInstalled
 from audit.packs.chinese import taggers
 from audit.packs.chinese.taggers import PEOPLES_DAILY, HanlpTagger, chinese
 
@@ -50,12 +50,6 @@ def test_jieba_keeps_english_and_numbers_whole_and_knows_names():
     assert tags(chinese, "他……来——") == "他/r ……/w 来/v ——/w"
     assert tags(chinese, "张家界和小康") == "张家界/ns 和/c 小康/n"
     assert tags(chinese, "约翰·史密斯和陈静很文明") == "约翰·史密斯/nr 和/c 陈静/nr 很/d 文明/n"
-
-
-@pytest.mark.parametrize("name", ["stanza", "jieba:x", "hanlp", "hanlp:", ""])
-def test_a_tagger_that_is_not_known_is_named_with_those_that_are(name):
-    with pytest.raises(UnknownName, match="known are: hanlp:MODEL, jieba"):
-        chinese("好", name)
 
 
 class Words:
@@ -115,18 +109,23 @@ def test_a_model_of_several_tasks(models):
     assert tags(HanlpTagger("BARE"), SENTENCE).startswith("晓美焰/nz 来到/v 北京/nz")
 
 
-def test_a_tagger_of_words_takes_jiebas_words_or_those_of_a_tokenizer(models):
-    models |= {"POS": Words(), "TOK": Tokenizer()}
+def test_a_tagger_of_words_takes_jiebas_words(models):
+    models["POS"] = Words()
     assert tags(HanlpTagger("POS"), "我来到 北京。") == "我/n 来到/v 北京/n 。/w"
-    assert tags(HanlpTagger("TOK+POS"), "来到 北京") == "来/n 到/n 北/n 京/n"
-    assert HanlpTagger("TOK+POS").version == "model TOK; model POS; rules 3"
+    assert HanlpTagger("POS").version == "model POS; rules 3"
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(TEXTS, st.lists(st.text("好来 a😀x", max_size=4), max_size=6))
 def test_whatever_a_model_says_tokens_are_the_text(models, text, words):
-    models |= {"TOK": lambda sentences: [words for _ in sentences], "POS": Words()}
-    check_tokens(text, HanlpTagger("TOK+POS")(text))
+    document = {"tok": words, "pos/pku": ["n"] * len(words)}
+
+    class Says(Tasks):
+        def __call__(self, sentences, tasks):
+            return {task: [document[task] for _ in sentences] for task in tasks}
+
+    models["MTL"] = Says("tok", "pos/pku")
+    check_tokens(text, HanlpTagger("MTL")(text))
 
 
 @pytest.mark.parametrize(

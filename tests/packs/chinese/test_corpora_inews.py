@@ -75,13 +75,6 @@ def test_an_article_trains_or_is_a_source(package: Path) -> None:
     assert {row.gold for row in rows} == {None}
 
 
-def test_bodies_have_their_title_as_a_reference(package: Path) -> None:
-    _write(package, train=[("诈骗案告破", BODY, 2), ("短", "只有一句。", 1)])
-    (row,) = get_corpus("inews-bodies", "summarization").rows()
-    assert (row.gold, dict(row.attributes)) == (None, {"reference": "诈骗案告破"})
-    assert "诈骗案告破" not in row.input.text
-
-
 def test_a_pickle_that_does_something_is_refused_and_does_nothing(package: Path) -> None:
     _write(package)
     target = package / "made"

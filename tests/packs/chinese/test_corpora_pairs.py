@@ -1,4 +1,4 @@
-"""Pairs for similarity: from small articles and sentences of ours, and from the real ones where they are there."""
+"""Pairs for similarity, from small articles of ours."""
 
 import pytest
 
@@ -12,12 +12,6 @@ ARTICLES = (
     Article("train.3", "北京城昨夜暴雨", "昨夜北京普降暴雨。多条道路积水严重。交通中断了一夜。", "negative"),
     Article("train.4", "短", "没有结尾的一行", "neutral"),
 )
-SENTENCES = [
-    (1, "叶老桂昨天来到北京。", {"name": ["叶老桂"], "address": ["北京"]}),
-    (2, "叶老桂谈信贷的门槛。", {"name": ["叶老桂"]}),
-    (3, "北京的房价今年上涨。", {"address": ["北京"]}),
-    (4, "北京队主场又赢一场。", {"organization": ["北京队"]}),
-]
 
 
 def test_pairs_of_articles(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,13 +26,3 @@ def test_pairs_of_articles(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not any(key.startswith("train.4") for key in rows)
     for key, row in rows.items():
         assert (row.gold, row.cluster, row.input.languages) == (None, ".".join(key.split(".")[:2]), ("zh", "zh"))
-
-
-def test_pairs_of_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chinese, "cluener", lambda: iter(SENTENCES))
-    rows = list(get_corpus("cluener-pairs", "similarity").rows())
-    related = [row.key for row in rows if row.attributes["pair"] == "same-entity"]
-    assert related == ["1.2.same-entity", "1.3.same-entity"]
-    strangers = {row.key.removesuffix(".random") for row in rows if row.attributes["pair"] == "random"}
-    assert len(strangers) <= 2
-    assert not strangers & {"1.2", "1.3"}
