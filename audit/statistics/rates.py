@@ -241,10 +241,10 @@ def rates_of(
     inside, everything = of_cells(judged, sorted(cells)), of_cells(checked, sorted(cells))
     sizes = np.bincount(everything.cell, minlength=len(cells))
 
-    codes = everything.source if finite else everything.cluster
-    present = np.bincount(codes) > 0
+    own = [groups.source if finite else groups.cluster for groups in (everything, inside)]
+    present = np.bincount(np.concatenate(own)) > 0
     clusters, place = np.flatnonzero(present), np.cumsum(present) - 1
-    of_all, of_inside = place[codes], place[inside.source if finite else inside.cluster]
+    of_all, of_inside = (place[codes] for codes in own)
     observed = weighted_rate(
         everything.satisfied, np.ones(len(everything.cell)), everything.cell, sizes, of_all,
         finite=finite, confidence=confidence,

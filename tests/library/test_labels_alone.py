@@ -46,7 +46,7 @@ def test_a_system_without_scores_is_not_hurt_by_relations_that_compare_them(kind
     counts = {(cell["relation"], cell["system"]): cell for cell in report.document["cells"]}
     unscored = counts["MR1.4", name]
     assert unscored["groups"] == unscored["inapplicable"] > 0
-    assert unscored["reason"] is not None
+    assert unscored["fs_rate"]["reason"] is not None
     assert cells["MR3.1", name].sr_genuine.value == 1
     assert cells["MR3.1", "vader"].sr_genuine.value < 1
     (accuracy,) = report.document["accuracy"]

@@ -76,7 +76,7 @@ def test_where_gold_alone_answers_what_it_can_settle_is_drawn():
     assert len(everyone.questions()) == 6
     (cell,) = everyone.report().document["cells"]
     assert (cell["drawn"], cell["judged"], cell["waiting"], cell["fs_rate"]["value"]) == (60, 54, 6, None)
-    assert "wait for people" in cell["reason"]
+    assert "wait for people" in cell["fs_rate"]["reason"]
     by_label = everyone.answer(everyone.questions().assign(label="positive", annotator="anna")).report()
     assert by_label.cells[0].judged == 60
 

@@ -111,7 +111,7 @@ def test_the_same_report_on_postgresql_and_sqlite(postgres_url, tmp_path):
     on_postgresql = everything(open_store(postgres_url, create=True))
     assert on_postgresql == on_sqlite
     assert all(any(cell["judged"] for cell in report["cells"]) for report in on_sqlite)
-    assert on_sqlite[0]["validity"][0]["holds"]["judged"]
+    assert on_sqlite[0]["validity"][0]["holds"]["rate"]["n"]
 
 
 def test_a_connection_that_the_server_has_ended_is_replaced(postgres_url):
