@@ -19,9 +19,9 @@ WIDTH = 116
 PAGE = Path(__file__).parent / "reference" / "json.md"
 HEAD = """# JSON
 
-Written by `docs/make_json.py`: what commands answer with `--json` about a small study. Of a list, the first entry is shown.
-Rates are fractions; what is not known is `null`. A rate that is estimated is [an object](report.md#estimates). `audit report` and
-`audit rerank` have [a schema](report.schema.json).
+Written by `docs/make_json.py`: what commands answer with `--json` about a small study. Of a list, the first entry is
+shown. Rates are fractions; what is not known is `null`. A rate that is estimated is [an object](report.md#estimates).
+`audit report` and `audit rerank` have [a schema](report.schema.json).
 """
 MINE = '''"""Two systems and a judge."""
 
@@ -53,40 +53,50 @@ RUN = "--corpus reviews.csv --systems mine:calm,mine:nervous --relations MR1.1,M
 ANSWERS = {
     "run": (
         RUN,
-        "`groups` made, `checks` (verdicts), `executed` calls, `stored` outputs that were there; `retried`, `repeated` and "
+        "`groups` made, `checks` (verdicts), `executed` calls, `stored` outputs that were there; `retried`, "
+        "`repeated` and "
         "`failed` calls; `left` sources; `cut`: inputs that a system read in part. Several corpora give a list.",
     ),
     "run --dry-run": (RUN, "An entry for each system: what would be asked, and what that costs."),
-    "runs": ("", "`finished` is the share of relations and sources that is through; `number` is higher for a later version."),
+    "runs": (
+        "",
+        "`finished` is the share of relations and sources that is through; `number` is higher for a later version.",
+    ),
     "gold": ("", "`pairs` are questions about outputs, which no label of a text answers."),
     "sample": (
         "--base 2",
-        "`texts` are new, `waiting` those of earlier rounds without an answer. A decision has `ended` as `best`, `within` or "
+        "`texts` are new, `waiting` those of earlier rounds without an answer. A decision has `ended` as "
+        "`best`, `within` or "
         "`all asked`.",
     ),
     "plan": (
         "--pace 6 --price 20",
-        "`texts` in all until the decisions are made, of which `asked` were; 5 and 95 of 100 imagined runs take `low` and "
+        "`texts` in all until the decisions are made, of which `asked` were; 5 and 95 of 100 imagined runs "
+        "take `low` and "
         "`high`.",
     ),
     "progress": (
         "",
-        "`filled` questions have all their votes, `split` ones different votes; `left` is what open questions still want; "
+        "`filled` questions have all their votes, `split` ones different votes; `left` is what open questions"
+        " still want; "
         "`unread` ones wait in languages that nobody reads.",
     ),
     "agreement": ("--ratings ratings.csv --by pair", "`note` says why an estimate is undefined."),
     "annotators": (
         "--ratings ratings.csv --draws 50",
-        "`marginals` are the shares of the true labels; `confusion` has, by true label, the probability of each label said.",
+        "`marginals` are the shares of the true labels; `confusion` has, by true label, the probability of "
+        "each label said.",
     ),
     "compare": (
         "#1 #2",
-        "A rise is VR of the new system less VR of the old one. Without an `estimate`, `low` and `high` hold whatever the open "
+        "A rise is VR of the new system less VR of the old one. Without an `estimate`, `low` and `high` hold "
+        "whatever the open "
         "groups are.",
     ),
     "search": (
         "--corpus reviews.csv --systems mine:nervous --relations MR3.1 --budget 4 --workers 0",
-        "`outcome` is `violation`, `none`, `no_follow_up`, `error` or `left`; `genuine`, whether an output is wrong by gold.",
+        "`outcome` is `violation`, `none`, `no_follow_up`, `error` or `left`; `genuine`, whether an output is"
+        " wrong by gold.",
     ),
     "follow-ups": ("--measures replaced", "`low` and `high`: 5 % of the groups are below and above."),
     "judge ask": ("--with mine:judge", "`left` are questions that it has not answered."),
@@ -94,7 +104,10 @@ ANSWERS = {
     "validity draw": ("--per-relation 2", ""),
     "validity export": ("texts.csv", ""),
     "validity import": ("texts.csv --annotator carla", "`ratings` = `added` + `changed` + `known`."),
-    "validity report": ("", "`vr_sound` is the violation rate without groups that are `unsound` by their text or relation."),
+    "validity report": (
+        "",
+        "`vr_sound` is the violation rate without groups that are `unsound` by their text or relation.",
+    ),
     "validity end": ("", ""),
     "known add": ("known.csv --purpose training", ""),
     "known pick": ("--purpose gold --count 1 --db fresh.db", ""),

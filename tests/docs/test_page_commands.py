@@ -1,8 +1,8 @@
 """Every command on a page exists as it is written; those of a page that need no service run, one after the other."""
 
 import re
-import sys
 import shlex
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -51,7 +51,7 @@ def test_commands_are_written_as_they_are_called(page):
         assert [word for word in words if word.startswith("--") and word.partition("=")[0] not in known] == [], command
 
 
-MINE = '''
+MINE = """
 def classify(text):
     return ("negative", 0.8) if "dull" in text or "bad" in text else ("positive", 0.6)
 
@@ -68,7 +68,7 @@ def sort(text):
 
 
 sort.tasks = ("classification/billing,tech",)
-'''
+"""
 ELSEWHERE = {
     "http:acme.toml": "mine:classify",
     "http:model.toml": "mine:classify",
