@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from audit.corpora.slices import GOLD
 from audit.false_satisfaction.slices import Sliced, StudySlices
@@ -169,7 +169,7 @@ def _tests(
     entry: Entry, name: str, system: str, inside: Basis, outside: Basis
 ) -> Iterator[tuple[str, SliceTest | None]]:
     """Yield the test of each kind of rate; None where too little is known for it."""
-    z = float(norm.isf((1 - inside.confidence) / 2))
+    z = float(-ndtri((1 - inside.confidence) / 2))
     parts = [(part, _cells(entry, part, entry["relations"], [system])) for part in (inside, outside)]
     if not all(cells for _, cells in parts):
         return
@@ -189,5 +189,5 @@ def _tests(
             "slice": name, "system": system, "rate": kind, "groups": len(checked[0].cell), "clusters": clusters[0],
             "judged": len(judged[0].cell) if kind == "genuine" else None, "inside": known[0].value,
             "outside": known[1].value, "difference": difference, "low": low, "high": high,
-            "p": float(norm.sf(difference / max((difference - low) / z, 1e-12))), "q": 1.0, "found": False,
+            "p": float(ndtr(-difference / max((difference - low) / z, 1e-12))), "q": 1.0, "found": False,
         }  # fmt: skip

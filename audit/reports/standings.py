@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from audit.false_satisfaction.accuracy import RightOutputs, SystemAccuracy
 from audit.messages import message
@@ -122,7 +122,7 @@ def _standing(
         return comparison.standing(weights, systems, basis.target, basis.delta, seed)
     # Of totals nobody knows which groups share a text: the rates count as independent.
     score, error = np.zeros(len(systems)), np.zeros(len(systems))
-    z = float(norm.isf((1 - basis.confidence) / 2))
+    z = float(-ndtri((1 - basis.confidence) / 2))
     for relation, share in weights.items():
         rates = {cell["system"]: cell["sr_genuine"] for cell in cells[relation]}
         for at, system in enumerate(systems):
@@ -221,7 +221,7 @@ def _rank_ends(stand: Standing | None, basis: Basis) -> list[tuple[int, int]]:
     if stand is None:
         return []
     number = len(stand.score)
-    z = float(norm.isf((1 - basis.confidence) / number / max(number - 1, 1)))
+    z = float(-ndtri((1 - basis.confidence) / number / max(number - 1, 1)))
     ahead = np.nan_to_num(stand.ahead) - z * np.nan_to_num(stand.error, nan=np.inf) > basis.delta + TIED
     return [(1 + int(ahead[:, at].sum()), number - int(ahead[at].sum())) for at in range(number)]
 
@@ -259,7 +259,7 @@ def pair_entry(
     `p` is that of a difference of at most delta, either way; without error there is no test. Where groups are open the
     ends are those of what is possible, and there is no difference.
     """
-    z, ahead, error = float(norm.isf((1 - basis.confidence) / 2)), stand.ahead[at], stand.error[at]
+    z, ahead, error = float(-ndtri((1 - basis.confidence) / 2)), stand.ahead[at], stand.error[at]
     entry: PairEntry = {
         "system": systems[0],
         "other": systems[1],
@@ -279,8 +279,8 @@ def pair_entry(
     entry |= {"low": max(ahead - z * error, -1.0), "high": min(ahead + z * error, 1.0)}
     if error <= TIED:
         return entry | {"reason": message("no_order.census")}
-    above, below = (float(norm.sf((sign * ahead - basis.delta) / error)) for sign in (1, -1))
-    p = min(float(norm.sf((abs(ahead) - basis.delta) / error) + norm.sf((abs(ahead) + basis.delta) / error)), 1.0)
+    above, below = (float(ndtr((basis.delta - sign * ahead) / error)) for sign in (1, -1))
+    p = min(float(ndtr((basis.delta - abs(ahead)) / error) + ndtr(-(abs(ahead) + basis.delta) / error)), 1.0)
     return entry | {"p": p, "p_above": above, "p_below": below}
 
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import ndtr, ndtri, stdtrit
 
 K, EPS = 2.5, 0.02
 """Standard errors beyond which a system is behind, of one rival; and the difference that does not matter."""
@@ -22,7 +21,7 @@ PRIOR, SPREAD = np.array([0.0, 0.5, -0.5]), np.array([1.0, 0.25, 0.25])
 """What a pseudo-answer says of the difference in each kind of group, and its variance before anything is known."""
 PULL = 2.0
 """Pseudo-answers that pull the coefficient of a proxy to 0."""
-TAIL = norm.sf(2.5)
+TAIL = ndtr(-2.5)
 """The tail at which Student's quantile takes the place of the normal one."""
 DRAWS = 4000
 """Draws that a probability rests on."""
@@ -131,7 +130,7 @@ def difference(
     unseen = SPREAD * (1 + np.abs(fit[3:]).sum()) ** 2
     variance = (np.bincount(kind, residual**2, 3) + unseen) / np.maximum(count, 1)
     freedom = max(count.sum() - (count > 0).sum() - more, 1)
-    widen = (student.isf(TAIL, freedom) / norm.isf(TAIL)) ** 2 * (1 + more / freedom)
+    widen = (stdtrit(freedom, TAIL) / ndtri(TAIL)) ** 2 * (1 + more / freedom)
     part = np.sqrt(1 - q) * w / pair.groups
     total = (variance * widen * np.bincount(kind, part**2, 3)).sum()
     total += (unseen * (kinds / pair.groups) ** 2)[count == 0].sum()
@@ -192,7 +191,7 @@ def boundary(rivals: int, k: float = K) -> float:
     >>> boundary(1), round(boundary(3), 2)
     (2.5, 2.87)
     """
-    return float(norm.isf(norm.sf(k) / max(rivals, 1)))
+    return float(-ndtri(ndtr(-k) / max(rivals, 1)))
 
 
 def eliminate(

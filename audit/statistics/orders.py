@@ -5,7 +5,6 @@ from string import ascii_letters
 from typing import TypeVar
 
 import numpy as np
-from scipy.stats import false_discovery_control
 
 from audit.errors import AuditError
 
@@ -54,6 +53,8 @@ def discovery_rates(p_values: Sequence[float]) -> list[float]:
     >>> [round(q, 4) for q in discovery_rates([0.001, 0.5])], discovery_rates([])
     ([0.003, 0.75], [])
     """
+    from scipy.stats import false_discovery_control  # a second to import
+
     return [] if not len(p_values) else [float(q) for q in false_discovery_control(list(p_values), method="by")]
 
 

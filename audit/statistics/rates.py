@@ -319,8 +319,9 @@ def product(observed: Rate, true: Rate, finite: bool) -> Rate:
         return Rate(rate, *ends_of, error=observed.value * true.error)
     length = max(len(observed.error), len(true.error))
     errors = [np.pad(part, (0, length - len(part))) for part in (observed.error, true.error)]
-    norms = float(np.linalg.norm(errors[0]) * np.linalg.norm(errors[1]))
-    together = max(float(errors[0] @ errors[1]) / norms, 0.0) if norms else 0.0
+    # Sums, since threads of a linear algebra library cost more than these products.
+    norms = math.sqrt(float((errors[0] ** 2).sum() * (errors[1] ** 2).sum()))
+    together = max(float((errors[0] * errors[1]).sum()) / norms, 0.0) if norms else 0.0
     distances = []
     for end in ("low", "high"):
         a = true.value * abs(observed.value - getattr(observed, end))
@@ -346,7 +347,7 @@ def weighted_mean(rates: Sequence[Rate], weights: Sequence[float], confidence: f
         shared, alone = np.zeros(errors.shape[1]), 0.0
         for rate, share, error in zip(rates, weights, errors, strict=True):
             distance = share * abs((rate.value or 0.0) - getattr(rate, end))
-            norm = float(np.linalg.norm(error))
+            norm = math.sqrt(float((error**2).sum()))
             if norm > 0:
                 shared += error / norm * distance
             else:  # nothing is seen of how it varies

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from audit.statistics.intervals import Estimate, rate_of_clusters
 
@@ -54,7 +54,7 @@ def paired_difference(difference: np.ndarray, cluster: np.ndarray) -> Estimate |
     sums = np.bincount(place, weights=difference - mean)
     spread = float((sums**2).sum()) + 2 * _IMAGINED**2
     error = math.sqrt((groups + 2) / (groups + 1) * spread) / (len(difference) + 2)
-    reach = float(stats.t.ppf(0.975, groups - 1)) * error
+    reach = float(stdtrit(groups - 1, 0.975)) * error
     most = float(HIGHEST - LOWEST)
     return Estimate(mean, max(mean - reach, -most), min(mean + reach, most))
 
