@@ -86,6 +86,12 @@ def test_what_people_read_is_short():
     assert words["README.md"] <= 500
 
 
+def test_files_that_pages_name_are_there():
+    named = re.compile(r"`(?:python )?((?:audit|tests|data|docs)/[\w./-]+\.\w+)")
+    missing = {name for page in PAGES for name in named.findall(page.read_text(encoding="utf-8"))}
+    assert [name for name in sorted(missing) if not (ROOT / name).exists()] == []
+
+
 def test_lists_and_tables_begin_after_an_empty_line():
     """GitHub takes them as such without one; the site would run them into the paragraph."""
     wrong = []
