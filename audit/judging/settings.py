@@ -30,7 +30,7 @@ class JudgingSettings:
     """Seconds from question to answer below which an answer counts as too fast to have been read."""
     versions: str = "together"
     """`together`: the versions of a text one after the other, with what differs marked; `apart`: in a random order of
-    each annotator's own, without marks (docs/reference/quality.md)."""
+    each annotator's own, without marks (docs/how-to/app.md)."""
 
     def __post_init__(self) -> None:
         for name, allowed in ALLOWED.items():
