@@ -9,11 +9,11 @@ from audit.cli import application
 from audit.cli.options import PANELS, spelling
 
 PAGE = Path(__file__).with_name("commands.md")
-FORMATS = Path(__file__).with_name("formats.md")
+JSON = Path(__file__).parent / "reference" / "json.md"
 INTRODUCTION = """# Commands
 
-Written by `docs/make_commands.py` from the commands; `audit COMMAND --help` says the same. What the JSON means, and
-what files look like, is in [formats](formats.md).
+Written by `docs/make_commands.py` from the commands; `audit COMMAND --help` says the same. What files
+look like is in [file formats](formats.md), what `--json` answers in [JSON](reference/json.md).
 
 The usual way is `run`, `plan`, `sample`, `gold`, `app`, `report`; `demo` does it all on reviews that come along.
 
@@ -24,7 +24,7 @@ For all commands:
   own; it may be given several times.
 - `--db` takes a path or an SQLAlchemy URL of SQLite or PostgreSQL (`postgresql+psycopg://user@host/name`; install
   `audit[postgres]`). The default is `audit.db` in the current directory. Only `demo`, `run`, `import-run`, `import`,
-  `restore`, `study set` and `study run FILE` make a database.
+  `study set` and `study run FILE` make a database.
 - `--json` writes one JSON document to stdout and nothing else there; progress, remarks and what your own systems print
   go to stderr.
 - The exit status is 0; or 1 where `doctor` or `replay` found a problem, or a condition of `compare`
@@ -45,7 +45,7 @@ def commands() -> Iterator[tuple[str, str, Any]]:
                 yield from ((panel, f"{name} {inner}", one) for inner, one in getattr(command, "commands", {}).items())
 
 
-def section(name: str, command: Any, formats: str) -> str:
+def section(name: str, command: Any, answers: str) -> str:
     """What the page says of one command."""
     blocks = [f"### `audit {name}`", _linked(command.help)]
     if not hasattr(command, "commands") or command.params:  # a group may be a command, too
@@ -64,8 +64,8 @@ def section(name: str, command: Any, formats: str) -> str:
         blocks.append("\n".join(["| option | is |", "|---|---|", *rows]))
     if command.epilog:
         blocks.append("\n".join(f"    {line.removeprefix('Example: ')}" for line in command.epilog.split("\n\n")))
-    if re.search(rf"^##+ `audit {name}`$", formats, re.MULTILINE):
-        blocks.append(f"Files and JSON: [formats](formats.md#audit-{name.replace(' ', '-')}).")
+    if re.search(rf"^## `audit {name}`$", answers, re.MULTILINE):
+        blocks.append(f"[What `--json` answers](reference/json.md#audit-{name.replace(' ', '-')})")
     return "\n\n".join(blocks)
 
 
@@ -94,13 +94,13 @@ def _called(param: Any) -> str:
 
 def page() -> str:
     """The whole page."""
-    formats = FORMATS.read_text(encoding="utf-8")
+    answers = JSON.read_text(encoding="utf-8")
     blocks, last = [INTRODUCTION.rstrip("\n")], None
     for panel, name, command in commands():
         if panel != last:
             blocks.append(f"## {panel}")
         last = panel
-        blocks.append(section(name, command, formats))
+        blocks.append(section(name, command, answers))
     return "\n\n".join(blocks) + "\n"
 
 

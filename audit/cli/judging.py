@@ -363,7 +363,7 @@ group(
     "validity",
     JUDGE,
     "people say whether follow-ups are sound",
-    "The validity study (docs/how-to/validity-study.md): people rate sources and follow-ups, mixed and blind, from 1 "
+    "The validity study (docs/reference/validity.md): people rate sources and follow-ups, mixed and blind, from 1 "
     "to 5 for plausibility and grammaticality, and say of groups whether their relation holds. The report says which "
     "relations make texts that nobody would write, or expect what is wrong, and what violations are then worth.",
 )

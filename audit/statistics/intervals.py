@@ -252,8 +252,7 @@ def difference_of_rates(first: Estimate, second: Estimate) -> tuple[float, float
 # An interval for a rate whose observations are not independent: the exact one, at the size that they are worth.
 
 EVENTS = 0.5
-"""Clusters of copies that are mixed in beside those seen with a hit, or a miss; simulated
-(docs/evidence/benchmarks.md)."""
+"""Clusters of copies that are mixed in beside those seen with a hit, or a miss, since few tell the variance badly."""
 
 
 def effective_interval(rate: float, size: float, confidence: float = 0.95) -> Interval:

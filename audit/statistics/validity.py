@@ -39,8 +39,7 @@ def paired_difference(difference: np.ndarray, cluster: np.ndarray) -> Estimate |
 
     Student's t over clusters of pairs with one source or document, by the linearised variance of a mean; two imagined
     pairs that lie 2.5 points above and below the mean are added to the variance, since most follow-ups are rated as
-    their source and a few far lower: of 25 pairs none of which differs the interval is -0.28 to 0.28. Coverage is in
-    docs/reference/validity.md.
+    their source and a few far lower: of 25 pairs none of which differs the interval is -0.28 to 0.28.
 
     >>> estimate = paired_difference(np.zeros(25), np.arange(25))
     >>> estimate.rate, round(estimate.low, 2), round(estimate.high, 2)

@@ -1,7 +1,7 @@
 """Where sentences end in languages with spaces and Western marks.
 
 Our own rules: libraries find fewer ends where there are no capitals or several marks in a row
-(docs/evidence/english-followups.md). The words, in data/lexicons/sentence_words.toml, are English ones.
+(docs/evidence/follow-ups.md). The words, in data/lexicons/sentence_words.toml, are English ones.
 """
 
 import re

@@ -36,13 +36,8 @@ from sqlalchemy import func, select
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from audit.corpora import get_corpus
+import audit
 from audit.judging.accounts import add_account
-from audit.judging.samples import ask_next
-from audit.runner.executors import InProcess
-from audit.runner.fitting import fitting
-from audit.runner.run import run
-from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
 
 PASSWORD, PATIENCE = "a long password", 60
@@ -51,13 +46,10 @@ LABELS = ("positive", "neutral", "negative", "unsure")
 
 def prepared(where, annotators, sources):
     """A database with real sentences, systems and draws, and accounts a0, a1, ...; returns its engine."""
-    engine = open_store(where, create=True)
-    corpus = get_corpus("rotten-tomatoes")
-    with InProcess() as executor:
-        run(
-            engine, corpus, ["vader", "textblob"], fitting(corpus, ["MR1.4", "MR2.1", "MR3.1"]), executor, limit=sources
-        )
-    ask_next(engine, SampleOptions(sources))
+    relations = ["MR1.4", "MR2.1", "MR3.1"]
+    audit.run("rotten-tomatoes", ["vader", "textblob"], relations, store=where, limit=sources, progress=False)
+    audit.open(where).sample(sources)
+    engine = open_store(where)
     for number in range(annotators):
         add_account(engine, f"a{number}", "annotator", PASSWORD)
     return engine

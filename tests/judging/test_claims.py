@@ -23,7 +23,7 @@ from audit.tasks import Input
 
 PROCESSES, ANNOTATORS = 16, 2
 QUESTIONS = int(os.environ.get("AUDIT_CLAIMS", "500"))
-"""As many as CI can wait for; `AUDIT_CLAIMS=5000` for the table in docs/evidence/app-speed.md."""
+"""As many as CI can wait for; `AUDIT_CLAIMS=5000` for the table in docs/evidence/speed.md."""
 
 
 def votes(engine):

@@ -1,7 +1,7 @@
 """Perturbations of English texts that change what is said: opposite words, negations, other numbers.
 
 What each task may conclude is decided by logic, and only what is sure is carried: a hypothesis that says the opposite
-of what follows is contradicted. docs/reference/relations.md lists them by task.
+of what follows is contradicted. docs/reference/relation-list.md lists them by task.
 """
 
 import random

@@ -1,7 +1,7 @@
 """Perturbations of English texts that keep what is said: case, marks, spelling, words, clauses, and sentences around.
 
 Those of letters are in `noise.py`. Each is a relation of every task that it makes sense for; `EVERY` of
-`audit.relations.uses` says what tasks usually make of one. docs/reference/relations.md lists them by task.
+`audit.relations.uses` says what tasks usually make of one. docs/reference/relation-list.md lists them by task.
 """
 
 import itertools
