@@ -130,7 +130,9 @@ def count(
         studies = _studies(connection, study)
         ids = [row["id"] for row in studies]
         checks = checked(connection, ids)
-        populations, standings, alone, people_alone = {}, {}, set(), set()
+        populations, standings = {}, {}
+        alone: set[int] = set()
+        people_alone: set[int] = set()
         for id in ids:
             populations[id] = population = read_population(connection, id, checks.of(id))
             standings[id] = standing = read_standing(connection, population, whose)

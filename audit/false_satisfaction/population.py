@@ -76,8 +76,8 @@ class Said:
 @dataclass(frozen=True)
 class Population:
     """One study, its `task` by name. `source` (sources,) are ids, ascending; `input` those of their inputs, `u` their
-    random numbers, `cluster` codes of their documents. `systems` are ids, `relations` maps the id of each relation to its groups, whose columns are the
-    systems; `group` has the ids of the groups, shaped as these.
+    random numbers, `cluster` codes of their documents. `systems` are ids, `relations` maps the id of each relation to
+    its groups, whose columns are the systems; `group` has the ids of the groups, shaped as these.
     """
 
     study: int
@@ -171,8 +171,8 @@ def _members_and_outputs(connection: Connection, checks: Checked) -> tuple[Membe
         ids = np.array(of_input, np.int64)
         at = np.minimum(np.searchsorted(inputs, ids), len(inputs) - 1)
         known = inputs[at] == ids
-        place = at[known], np.searchsorted(systems, np.array(system)[known])
-        code[place], scores[place] = np.array(number)[known], np.array(score, float)[known]
+        cell = at[known], np.searchsorted(systems, np.array(system)[known])
+        code[cell], scores[cell] = np.array(number)[known], np.array(score, float)[known]
     return members, Said(inputs, code, scores, tuple(Output(*key) for key in codes))
 
 

@@ -622,7 +622,8 @@ def answer_with_gold(engine: Engine, study_id: int | None = None, *, by: int | N
         work.hold_all()
         connection = work.connection
         labelled: list[ColumnElement[bool]] = [source.c.gold.is_not(None)]
-        among = about_own = true()
+        among: ColumnElement[bool] = true()
+        about_own: ColumnElement[bool] = true()
         if study_id is not None:
             need_study(connection, study_id)
             labelled.append(source.c.study_id == study_id)

@@ -12,8 +12,6 @@ from types import ModuleType
 
 import pytest
 
-from audit.cli import main
-
 DOCS = Path(__file__).parents[2] / "docs"
 
 

@@ -31,7 +31,9 @@ def test_the_notebook_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.slow
 def test_the_notebook_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "reviews.csv").write_text("text,gold\nIt is good.,positive\nIt isn't good.,negative\nIt's bad.,negative\n")
+    (tmp_path / "reviews.csv").write_text(
+        "text,gold\nIt is good.,positive\nIt isn't good.,negative\nIt's bad.,negative\n"
+    )
     (cell,) = re.findall(r"```python\n(.*?)```", (PAGE.parents[2] / "README.md").read_text(encoding="utf-8"), re.S)
     assert cell.count("\n") <= 15
     with SYSTEMS.restored():
