@@ -275,8 +275,9 @@ class Study:
         """Store labels that people gave, as a frame, a table or Label Studio's JSON: each is a vote of its annotator.
 
         Its columns: label, annotator, and text (`text_b`, `target_language`, `output` and `language` where the task has
-        such), as in the frame of `questions`. `columns` has our name -> the file's. With
-        `role="adjudicator"` labels are decisions, which go before all votes; a column `reason` says why. Raises AuditError with the rows that are wrong, and stores nothing then.
+        such), as in the frame of `questions`. `columns` has our name -> the file's. With `role="adjudicator"` labels
+        are decisions, which go before all votes; a column `reason` says why. Raises AuditError with the rows that are
+        wrong, and stores nothing then.
 
         >>> study = run([("A good film.", "positive")], ["vader"], ["MR3.1"]).sample(1, annotators=1)
         >>> _ = study.answer(pd.DataFrame({"text": ["A good film."], "label": ["positive"], "annotator": ["anna"]}))
