@@ -27,7 +27,7 @@ from pebble import ProcessExpired, ProcessPool
 import audit
 from audit.errors import AuditError, NotInstalled, first_line
 from audit.registry import load_plugin, plugins
-from audit.runner.batch import Batch, Calls, Identity, Returned, check_same, is_asynchronous
+from audit.runner.batch import Batch, Calls, Returned, check_same, is_asynchronous, rows_of
 from audit.runner.options import ONCE, CommonOptions, RunOptions
 from audit.systems import get_system
 from audit.systems.base import AsynchronousSystem
@@ -207,7 +207,7 @@ class Waiting(AbstractContextManager["Waiting"]):
             system = get_system(job.system, job.limit)  # its own object: connections belong to one event loop
             if not is_asynchronous(system):
                 raise TypeError(f"the system {job.system!r} has no run_async")
-            check_same(job.system, job.identity, Identity.of(system))
+            check_same(job.system, job.identity, system)
             system.prepare()
             self._systems[job.system] = system, asking_of(system)
         return asyncio.run_coroutine_threadsafe(self._do(job), self._loop)
@@ -220,7 +220,7 @@ class Waiting(AbstractContextManager["Waiting"]):
         began = asyncio.ensure_future(calls.began.wait())
         try:
             await asyncio.wait([work, began], return_when=asyncio.FIRST_COMPLETED)
-            return Returned.of(await asyncio.wait_for(work, limit), 0.0, calls.made)
+            return Returned(rows_of(await asyncio.wait_for(work, limit)), 0.0, calls.made)
         finally:
             began.cancel()
             work.cancel()

@@ -10,9 +10,9 @@ from audit.messages import counted, with_commas
 from audit.relations import ANY, Relation, get_relation, relations_named
 from audit.relations.composition import spread
 from audit.relations.registry import configured, stands_for_several
-from audit.relations.validity import limited, limits_by_relation, measure_of
+from audit.relations.validity import Fitted, fitted_for, limited, limits_by_relation, measure_of
 from audit.runner.options import ONCE, CommonOptions, RunOptions
-from audit.runner.repeats import asked_once
+from audit.runner.studies import Sampled
 from audit.systems import is_own
 from audit.systems.base import System
 from audit.tasks import Input, base_of, matches
@@ -164,6 +164,11 @@ def reads(system: System, language: str) -> bool:
     return system.languages == ANY or language in system.languages
 
 
+def asked_once(system: System) -> bool:
+    """Whether a system says of itself that it always gives the same output for an input."""
+    return getattr(system, "deterministic", False) is True
+
+
 def lacks_of(system: System, languages: Sequence[str]) -> Callable[[Input], bool] | None:
     """Return what a system has no output for, of a corpus in these languages: what it says itself, and texts in a
     language that it does not read. None where it has outputs for all."""
@@ -191,3 +196,9 @@ def remarks(
         for language in languages:
             if lacking := relation.lacks(language):
                 yield f"relation {relation.name} makes no groups of texts in {language}: {lacking}"
+
+
+def fitted_to(sampled: Sampled, relations: Iterable[Relation]) -> Fitted:
+    """Return what the measures of these relations' limits learn from the study's sources."""
+    names = {limit.measure for relation in relations for limit in relation.limits}
+    return fitted_for(names, lambda: [row.input for _, row in sampled.sources])

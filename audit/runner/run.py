@@ -7,7 +7,7 @@ ends with what an undisturbed run ends with.
 """
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -22,12 +22,12 @@ from audit.errors import AuditError
 from audit.messages import counted
 from audit.relations import Outcome, Relation
 from audit.relations.composition import parts_of
-from audit.relations.validity import Fitted, fitted_for
+from audit.relations.validity import Fitted
 from audit.runner.budget import Budget
 from audit.runner.chunk import Bound, Chunk, Planning, load_sources
 from audit.runner.dispatch import BoundSystem, Counts, Dispatcher, few_collections
 from audit.runner.executors import Executor, Lost, outcome
-from audit.runner.fitting import refuse_misfits, remarks
+from audit.runner.fitting import fitted_to, refuse_misfits, remarks
 from audit.runner.options import ONCE, RunOptions
 from audit.runner.progress import Watcher
 from audit.runner.studies import (
@@ -295,12 +295,6 @@ def planned_groups(executor: Executor, job: Planning, future: Future[Any]) -> li
         "finished is stored; run the same command again to resume, with workers=1, or 0 for one process",
         parameter="workers",
     )
-
-
-def fitted_to(sampled: Sampled, relations: Iterable[Relation]) -> Fitted:
-    """Return what the measures of these relations' limits learn from the study's sources."""
-    names = {limit.measure for relation in relations for limit in relation.limits}
-    return fitted_for(names, lambda: [row.input for _, row in sampled.sources])
 
 
 def _bind_relations(connection: Connection, relations: Sequence[Relation]) -> list[Bound]:

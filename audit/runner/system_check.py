@@ -10,9 +10,8 @@ from audit.runner.batch import Batch, Identity, failed, ready
 from audit.runner.budget import Sending, meter_of
 from audit.runner.executors import InProcess, Lost, Processes, outcome
 from audit.runner.options import TIME_LIMIT
-from audit.runner.preflight import FIRST, advice
 from audit.runner.studies import Sampled
-from audit.runner.system_runner import loaded
+from audit.runner.system_runner import FIRST, advice, loaded
 from audit.systems import get_system, is_own
 from audit.systems.base import HasPairs, System
 from audit.systems.foreign import contained, hearing, shown

@@ -254,7 +254,7 @@ def test_what_is_raised_or_returned_in_error_is_stored_and_tried_again(faulty, t
 def test_a_system_that_always_hangs_stops_the_run_and_what_was_finished_is_stored(
     faulty, toy_corpus, relations, engine, executor, limit, monkeypatch
 ):
-    monkeypatch.setattr("audit.runner.preflight.FIRST", 0)  # which would refuse it
+    monkeypatch.setattr("audit.runner.system_runner.FIRST", 0)  # which would refuse it
     stuck, healthy = faulty.specs("stuck", "healthy")
     with executor() as at_work:
         # What ends here is the run of the healthy one; the other's is stopped.
