@@ -134,8 +134,7 @@ class Asked:
         insert_new(connection, tables.Repeat, rows)
 
     def _calls(self, connection: Connection, ids: Ids, once: Outputs) -> dict[bytes, dict[int, Output]]:
-        """Return all calls on inputs. The output that counts is one, too, and is kept as such: the first, or the next
-        where all before failed and it did not, since it was asked for again."""
+        """Return all calls on inputs."""
         calls: dict[bytes, dict[int, Output]] = {key: {} for key in ids}
         for key, number, output in self._rows(connection, tables.Repeat, ids):
             calls[key][number] = output
@@ -313,8 +312,7 @@ class Dispatcher:
         return bool(self._jobs)
 
     def _submit(self, bound: BoundSystem) -> bool:
-        """Submit a batch of a system, as many inputs as the budget allows; whether there was one, and a place for it.
-        Until the first batch is back nobody knows how long it takes: others wait."""
+        """Submit a batch of a system, as many inputs as the budget allows."""
         executor, budget, meter = self._runner.executor_of(bound.spec), self._runner.budget, bound.meter
         others = sum(one.at_work for one in self.systems.values() if not one.waits)
         full = not bound.waits and others >= executor.places + self._spare
@@ -375,8 +373,7 @@ class Dispatcher:
             yield bound, counting
 
     def _is_lost_for_good(self, bound: BoundSystem, work: Work, lost: Lost) -> bool:
-        """Do a lost batch again, each input alone; whether it is one that is not done again. The first time that a
-        process dies of one input, it may have been killed from outside: it is done again."""
+        """Do a lost batch again, each input alone; whether it is one that is not done again."""
         inputs, numbers = work
         if len(inputs) > 1 or not (lost.late or bound.died.issuperset(inputs)):
             bound.pace.lose(len(inputs))

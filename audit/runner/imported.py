@@ -247,8 +247,7 @@ _LINES, _OUTPUTS = ("line", "source", "facts", "cell", "pair", "group"), ("line"
 
 
 class _File:
-    """What is known of the lines that were read, with a hash for each thing that lines must agree on. `labelled` are
-    follow-ups with gold of their own: the place of the line, and the step in its group."""
+    """What is known of the lines that were read, with a hash for each thing that lines must agree on."""
 
     def __init__(self, spool: Any) -> None:
         self.spool, self.sizes = spool, list[int]()

@@ -307,9 +307,7 @@ def _bind_relations(connection: Connection, relations: Sequence[Relation]) -> li
 def _forget_chunks_with_errors(
     connection: Connection, study: StudyRow, relations: Sequence[Bound], systems: Mapping[int, BoundSystem]
 ) -> None:
-    """Take back the note that a chunk is finished for a relation and a system, where a group of it has an error. Groups
-    that hang on a system's outputs are made anew, and some are none without the error: they go with it. Nobody can have
-    drawn them."""
+    """Take back the note that a chunk is finished for a relation and a system, where a group of it has an error."""
     failed = (
         select(group.c.id, group.c.source_id, group.c.relation_id, verdict.c.system_id, group.c.system_id.label("of"))
         .join(verdict, verdict.c.group_id == group.c.id)
@@ -330,9 +328,7 @@ def _forget_chunks_with_errors(
 def _todo(
     connection: Connection, study: StudyRow, relations: Sequence[Bound], systems: Mapping[int, BoundSystem]
 ) -> Todo:
-    """Return the relations that are not noted as finished, by chunk and system; chunks with nothing left are absent.
-    Where calls on some inputs of a system are lacking, since it was asked less often before, nothing of it is
-    finished."""
+    """Return the relations that are not noted as finished, by chunk and system; chunks with nothing left are absent."""
     done = finished(connection, study.id)
     anew = {id for id, bound in systems.items() if bound.asked.is_lacking(connection)}
     todo = {}

@@ -198,8 +198,7 @@ def finished(connection: Connection, study_id: int) -> set[tuple[int, int, int]]
 
 
 def _details(connection: Connection, studies: Sequence[int], systems: Iterable[int] | None) -> Sequence[Any]:
-    """Return what systems (of these ids) say of inputs in groups of these studies: id and name, of how many inputs they
-    read a part, and the tokens and money that they used."""
+    """Return what systems (of these ids) say of inputs in groups of these studies."""
     in_studies = (
         select(member.c.group_id)
         .join(group, group.c.id == member.c.group_id)

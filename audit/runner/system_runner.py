@@ -223,9 +223,7 @@ def _is_of(task: str, output: Output) -> bool:
 
 
 def _checked(trial: Trial, now: Mapping[bytes, Output]) -> list[str]:
-    """Return what to say of a system that failed on some of its inputs, or now answers stored ones differently. Raises
-    AuditError, naming the system and what to change, where it has nothing but errors, or the stored outputs are another
-    model's."""
+    """Return what to say of a system that failed on some of its inputs, or now answers stored ones differently."""
     errors = [output.error for output in now.values() if output.error]
     if errors and len(errors) == len(now):
         error = max(errors, key=errors.count)
