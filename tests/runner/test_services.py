@@ -30,7 +30,7 @@ from audit.tasks import Input, Output
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
-import remote_run  # noqa: E402
+import remote_run
 
 MR3 = [get_relation("sentiment", "MR3.1")]
 
