@@ -6,16 +6,14 @@ that are noted and does the others; choices are seeded by content and outputs ar
 ends with what an undisturbed run ends with.
 """
 
-from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from time import monotonic
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Engine, delete, func, literal_column, select
+from sqlalchemy import Connection, Engine, delete, func, select
 
 from audit.corpora.base import Corpus
 from audit.errors import AuditError
@@ -46,15 +44,13 @@ from audit.runner.underway import only_run
 from audit.store import integers, pieces, write_much
 from audit.store.brought import note_brought
 from audit.store.bulk import group_ids
-from audit.store.core import group, member, progress, source, verdict
+from audit.store.core import count_rows, group, member, progress, source, verdict
 from audit.store.patient import Patient
 from audit.systems.foreign import shortened
 from audit.tasks import Input, base_of
 
 TRIES = 3  # How many workers may be lost while they make the groups of a chunk
-MOST_CHUNKS = 16  # Chunks whose inputs are asked for together, at most
-SHORT, LONG = 10.0, 60.0
-"""Seconds: of chunks that took less together, twice as many come next; of such that took more, half as many."""
+TOGETHER = 8  # Chunks whose inputs are asked for together, at least
 
 
 @dataclass(frozen=True)
@@ -207,7 +203,7 @@ def run(
 
 
 Todo = dict[int, dict[int, list[Bound]]]  # Chunk -> system -> relations that are not finished
-_Planned = list[tuple[Chunk, Planning, Future[Any]]]
+_Planned = tuple[Chunk, Planning, Future[Any]]
 
 
 @dataclass
@@ -225,33 +221,24 @@ class _Run:
         """Do these chunks, until the budget is used up."""
         query = select(source.c.id).where(source.c.study_id == self.study.id).order_by(source.c.id)
         ids = self.store.read(lambda connection: integers(connection, query))[:, 0]
-        waiting, together = deque(todo.items()), max(2, self.executor.places)
+        blocks = iter(pieces(todo.items(), max(TOGETHER, self.executor.places)))
         with few_collections():
-            planned = self._begin(waiting, together, ids)
+            planned = [self._begin(*one, ids) for one in next(blocks, ())]
             while planned:
-                began = monotonic()
-                following = self._begin(waiting, together, ids)
-                if not self._finish([self._made(*one) for one in planned]):
+                following = [self._begin(*one, ids) for one in next(blocks, ())]
+                for chunk, job, future in planned:
+                    chunk.planned(planned_groups(self.executor, job, future))
+                if not self._finish([chunk for chunk, _, _ in planned]):
                     return
-                planned, seconds = following, monotonic() - began
-                together = min(MOST_CHUNKS, 2 * together) if seconds < SHORT else together
-                together = max(1, together // 2) if seconds > LONG else together
+                planned = following
 
-    def _begin(self, waiting: deque[tuple[int, dict[int, list[Bound]]]], most: int, ids: np.ndarray) -> _Planned:
-        """Begin to make the groups of the next chunks."""
-        begun: _Planned = []
-        while waiting and len(begun) < most:
-            number, todo = waiting.popleft()
-            own, study = ids[number * self.study.chunk :][: self.study.chunk], self.study
-            load = partial(load_sources, study_id=study.id, seed=study.seed, first=int(own[0]), last=int(own[-1]))
-            chunk = Chunk(number, self.store.read(load), todo, self.fitted)
-            job = chunk.planning()
-            begun.append((chunk, job, self.executor.submit(job)))
-        return begun
-
-    def _made(self, chunk: Chunk, job: Planning, future: Future[Any]) -> Chunk:
-        chunk.planned(planned_groups(self.executor, job, future))
-        return chunk
+    def _begin(self, number: int, todo: dict[int, list[Bound]], ids: np.ndarray) -> _Planned:
+        """Begin to make the groups of a chunk."""
+        own, study = ids[number * self.study.chunk :][: self.study.chunk], self.study
+        load = partial(load_sources, study_id=study.id, seed=study.seed, first=int(own[0]), last=int(own[-1]))
+        chunk = Chunk(number, self.store.read(load), todo, self.fitted)
+        job = chunk.planning()
+        return chunk, job, self.executor.submit(job)
 
     def _finish(self, chunks: Sequence[Chunk]) -> bool:
         """Ask the systems for what chunks want, as long as they want something, and store them; whether all are."""
@@ -269,8 +256,7 @@ class _Run:
                 outputs[system].update(answered)
             for chunk, wanted in wanting:
                 if all(key in outputs[system] for system, inputs in wanted.items() for key in inputs):
-                    of = {system: {key: outputs[system][key] for key in inputs} for system, inputs in wanted.items()}
-                    chunk.take(of)
+                    chunk.take({system: {k: outputs[system][k] for k in inputs} for system, inputs in wanted.items()})
                 else:
                     left.remove(chunk)  # the budget did not allow it
         for chunk in left:
@@ -354,20 +340,15 @@ def _result(
 ) -> RunResult:
     ends = select(func.min(source.c.id), func.max(source.c.id)).where(source.c.study_id == study.id)
     of_study = group.c.id.between(*group_ids(*connection.execute(ends).one()))  # by the primary key
-    query = select(group.c.id).where(of_study, group.c.study_id == study.id).limit(1)
     without, rejected = [], {}
     for bound in relations:
         own = (group.c.study_id == study.id, group.c.relation_id == bound.id)
-        if connection.execute(query.where(*own)).first() is None:
+        if connection.execute(select(group.c.id).where(of_study, *own).limit(1)).first() is None:
             without.append(bound.name)
         elif bound.relation.limits:
-            groups = connection.execute(select(func.count()).where(*own)).scalar_one()
-            failing = (
-                select(func.count(group.c.id.distinct()))
-                .join(verdict, verdict.c.group_id == group.c.id)
-                .where(*own, verdict.c.outcome == int(Outcome.REJECTED))
-            )
-            rejected[bound.name] = int(groups), int(connection.execute(failing).scalar_one())
+            failing = select(func.count(group.c.id.distinct())).join(verdict, verdict.c.group_id == group.c.id)
+            failing = failing.where(*own, verdict.c.outcome == int(Outcome.REJECTED))
+            rejected[bound.name] = count_rows(connection, group, *own), int(connection.execute(failing).scalar_one())
     cut = cut_inputs(connection, [study.id], systems)
     return RunResult(
         study,
@@ -388,11 +369,12 @@ def _all_failed(connection: Connection, study: int, system: BoundSystem) -> str 
     checks = select(verdict.c.reason).where(
         verdict.c.system_id == system.id, verdict.c.group_id.in_(groups), verdict.c.outcome != int(Outcome.REJECTED)
     )
-    errors = checks.with_only_columns(verdict.c.reason, func.count().label("number")).group_by(verdict.c.reason)
     # Nearly every system has a check without an error, which is found at once.
     if connection.execute(checks.where(verdict.c.outcome != int(Outcome.ERROR)).limit(1)).first():
         return None
-    most = connection.execute(errors.order_by(literal_column("number").desc(), verdict.c.reason).limit(1)).first()
+    number = func.count().label("number")
+    errors = checks.with_only_columns(verdict.c.reason, number).group_by(verdict.c.reason)
+    most = connection.execute(errors.order_by(number.desc(), verdict.c.reason).limit(1)).first()
     if most is None:
         return None
     return (
