@@ -162,8 +162,7 @@ class FileCorpus:
             raise AuditError(message("wrong.language", language=language))
         reading.check(task)
         self.task, self._reading, self._default = task, reading, language or "en"
-        self.attributes: tuple[str, ...] = ()
-        """The user's own columns, which are kept and not looked at."""
+        self.attributes: tuple[str, ...] = ()  # The user's own columns, which are kept and not looked at
         self._texts = text_columns(get_task(task).texts)
         self._has_languages = False
         self._kept: list[_Record] | None = None
@@ -245,8 +244,7 @@ class FileCorpus:
             self.task = _with_scheme(self.path, list(filter(None, meant.values())), self._reading)
         definition, label_of, unknown = get_task(self.task), gold_of(self.task), set[str]()
         self._labels = {gold: label_of(label) if label else None for gold, label in meant.items()}
-        self.labelled = sum(len(golds[gold]) for gold, label in self._labels.items() if label)
-        """Rows with a gold label."""
+        self.labelled = sum(len(golds[gold]) for gold, label in self._labels.items() if label)  # Rows with a gold label
         for gold, label in meant.items():
             if label and definition.question_kind == "pair":
                 bad += zip(golds[gold], repeat(message("corpus_file.no_gold", gold=label, task=self.task)))
