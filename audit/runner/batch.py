@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 from audit.errors import AuditError, BadOutput, Declined, Unanswered
 from audit.keys import canonical, fingerprint
-from audit.systems import get_system, is_own, offered
+from audit.systems import get_system, offered
 from audit.systems.base import AsynchronousSystem, System
 from audit.systems.endpoint import Asking, asking_of
 from audit.systems.foreign import contained, message, shown
@@ -42,15 +42,12 @@ class Identity(NamedTuple):
 def check_same(spec: str, first: Identity | None, system: System) -> None:
     """Raise AuditError where a system, loaded once more, is not the one it was at first (None: unknown)."""
     again = Identity.of(system)
-    if first in (None, again):
-        return
-    differ = [name for name in Identity._fields if getattr(first, name) != getattr(again, name)]
-    was, now = (", ".join(f"{name} {shown(getattr(one, name))}" for name in differ) for one in (first, again))
-    own = "; give it a `version` where it holds what differs each time, such as a time" if is_own(spec) else ""
-    raise AuditError(
-        f"system {spec} had {was} at first, and {now} when it was loaded once more; it must be the same each time, "
-        f"from the same packages and files on every machine{own}"
-    )
+    if first is not None and first != again:
+        was, now = (f"version {shown(one.version)}, settings {shown(one.settings)}" for one in (first, again))
+        raise AuditError(
+            f"system {spec} had {was} at first, and {now} when it was loaded once more; it must be the same each time, "
+            "from the same packages and files on every machine; give it a `version` where it holds what differs"
+        )
 
 
 class Returned(NamedTuple):

@@ -12,9 +12,8 @@ from audit.relations.registry import configured, stands_for_several
 from audit.relations.validity import Fitted, fitted_for, limited, limits_by_relation, measure_of
 from audit.runner.options import ONCE, CommonOptions, RunOptions
 from audit.runner.studies import Sampled
-from audit.systems import is_own
 from audit.systems.base import System
-from audit.tasks import Input, base_of, matches
+from audit.tasks import Input, matches
 
 
 def fitting(corpus: Corpus, options: CommonOptions = ONCE, alone: bool = True) -> list[Relation]:
@@ -101,7 +100,8 @@ def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Seq
     for spec, system in systems.items():
         if not any(matches(corpus.task, task) for task in system.tasks):
             raise AuditError(
-                f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}; {_advice(spec, system, corpus.task)}"
+                f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}; choose another system or task, or "
+                "say in the `tasks` of one of your own what it does, with the labels in this order"
             )
         if not any(reads(system, language) for language in languages_of(corpus)):
             raise AuditError(
@@ -131,18 +131,6 @@ def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Seq
                 f"system {spec} was trained on {counted(len(seen), 'text')} of corpus {corpus.name}, row {seen[0]} "
                 "first: it would look better than it is; take them out of the corpus, or train it on others"
             )
-
-
-def _advice(spec: str, system: System, task: str) -> str:
-    wanted = set(task.partition("/")[2].split(","))
-    for other in system.tasks:
-        if base_of(other) == base_of(task) and set(other.partition("/")[2].split(",")) == wanted:
-            return f"these are the same labels in another order, which is another task: write {other} for the corpus"
-    if is_own(spec):
-        return f'say what your own does, as in classify.tasks = ("{task}",)'
-    if spec.endswith(".toml"):
-        return f"say what it does in its file, as task or tasks: {task}"
-    return "choose another system, or another task"
 
 
 def reads(system: System, language: str) -> bool:

@@ -8,7 +8,7 @@ stored ones.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import islice
@@ -33,7 +33,7 @@ from audit.store import store_inputs, tables
 from audit.store.core import input_table, repeat
 from audit.store.core import output as output_table
 from audit.store.outcomes import find_inputs, id_of
-from audit.systems import get_system, is_own, offered, systems_of, without_version
+from audit.systems import get_system, is_own, systems_of, without_version
 from audit.systems.base import System
 from audit.systems.foreign import foreign, shortened, shown
 from audit.tasks import Input, Output, get_task
@@ -137,25 +137,22 @@ class SystemRunner(AbstractContextManager["SystemRunner"]):
 
     def _answers(self, wanted: Sequence[Trial], task: str, unit: str) -> Answered:
         """Return what each system says of its inputs, asked by who will do the run; what was lost, one by one."""
-        answered: Answered = {trial.spec: {} for trial in wanted}
-        waiting = [(trial, tuple(trial.inputs.values())) for trial in wanted]
-        at_work: dict[Future[Any], tuple[Trial, Batch]] = {}
-        while waiting or at_work:
-            for trial, inputs in waiting:
-                executor, batch = self.executor_of(trial.spec), self.batch(trial.spec, inputs, task, unit)
-                if isinstance(executor, Processes) and getattr(trial.system, "may_fork", False):
-                    executor = InProcess()  # loaded here, before there are workers: all of them have it then
-                at_work[executor.submit(batch)] = trial, batch
-            waiting = []
-            for future in wait(at_work, return_when=FIRST_COMPLETED).done:
-                trial, batch = at_work.pop(future)
-                result = outcome(batch, future)
-                if isinstance(result, Lost) and len(batch.inputs) > 1:
-                    waiting += [(trial, (item,)) for item in batch.inputs]
-                    continue
-                outputs = [failed(result.reason)] if isinstance(result, Lost) else result.outputs()
-                pairs = zip(batch.inputs, outputs, strict=True)
-                answered[trial.spec] |= {item.key: (item, output) for item, output in pairs}
+
+        def submit(trial: Trial, *inputs: Input) -> tuple[Batch, Future[Any]]:
+            executor, batch = self.executor_of(trial.spec), self.batch(trial.spec, inputs, task, unit)
+            if isinstance(executor, Processes) and getattr(trial.system, "may_fork", False):
+                executor = InProcess()  # loaded here, before there are workers: all of them have it then
+            return batch, executor.submit(batch)
+
+        answered: Answered = {}
+        for trial, job in [(trial, submit(trial, *trial.inputs.values())) for trial in wanted]:
+            items, results = list(trial.inputs.items()), [outcome(*job)]
+            if isinstance(results[0], Lost) and len(items) > 1:
+                results = [outcome(*submit(trial, item)) for _, item in items]
+            said = [
+                out for one in results for out in ([failed(one.reason)] if isinstance(one, Lost) else one.outputs())
+            ]
+            answered[trial.spec] = {key: (item, out) for (key, item), out in zip(items, said, strict=True)}
         return answered
 
 
@@ -259,14 +256,12 @@ def _another_model(trial: Trial, item: Input, before: Output, after: Output) -> 
         f"{trial.system.version}"
     )
     bare = without_version(trial.spec)
-    way = "give the system another `version`" if offered(bare) else f"name it with another version, as in {bare}@2"
-    if bare.endswith(".toml"):
-        way = f"change version in {bare.partition(':')[2]}"
+    way = f"give it another version ({bare}@2, or `version` in its file or class), or use another database"
     if trial.may_differ:
-        return f"{seen}; that may be chance; if the model is another one, {way}, or use another database"
+        return f"{seen}; that may be chance; if the model is another one, {way}"
     raise AuditError(
-        f"{seen}: the stored outputs are of another model; {way}, or use another database (a system that may answer "
-        "differently each time says so with `deterministic`)"
+        f"{seen}: the stored outputs are of another model; {way} (a system that may answer differently each time says "
+        "so with `deterministic`)"
     )
 
 
