@@ -1,9 +1,8 @@
 """Slices: the parts of a corpus that a property of its sources makes, such as long texts, or questions.
 
-A slice function takes a row and says what it is in: a name, a truth (yes or no), a number (rows are cut into classes
-with as many rows each, as far as equal numbers let them), or None: in no slice. It has a name in `SLICES`,
-with an argument where it needs one (`phrase:not|never`). What no function is called is a
-column of the corpus.
+A slice function takes a row and says what it is in: a name, a truth, a number (rows are cut into classes of the same
+size), or None. It has a name in `SLICES`, with an argument where it needs one (`phrase:not|never`). What no function is
+called is a column of the corpus.
 """
 
 import re
@@ -58,13 +57,9 @@ def sliced(parts: int = PARTS, whole: bool = False, names: Sequence[str] = ()) -
 
 
 def find_slicing(spec: str | SliceFunction) -> Slicing:
-    """The slicing of a registered name, NAME or NAME:ARGUMENT, of a column of the corpus, or of a function.
+    """The slicing of a registered name, NAME or NAME:ARGUMENT, of a column of the corpus, or of a function. Raises
+    AuditError for a pattern or column that is none, and for what is neither a text nor a function.
 
-    Raises AuditError for a pattern or column that is none, and for what is neither a text nor a function.
-
-    >>> from audit.tasks import Input
-    >>> find_slicing("phrase:not|never").function(Row("1", Input.of("I never do.")))
-    True
     >>> find_slicing("genre").name
     'genre'
     """
@@ -92,14 +87,7 @@ def _slicing(name: str, function: Callable[..., Any]) -> Slicing:
 
 def divide(slicing: Slicing, rows: Sequence[Row]) -> tuple[list[str | None], list[str]]:
     """The slice of each row (None: in none), and the slices that have an order of their own, or may be empty, in order.
-
-    Raises AuditError where the function fails, or returns something else than a name, a truth, a number or None.
-
-    >>> from audit.tasks import Input
-    >>> rows = [Row(str(length), Input.of("so " * length)) for length in (1, 2, 3, 4, 4)]
-    >>> divide(find_slicing("length"), rows)
-    (['1', '2', '3', '4', '4'], ['1', '2', '3', '4'])
-    """
+    Raises AuditError where the function fails, or returns something else than a name, a truth, a number or None."""
     values = _values(slicing, rows)
     kinds = {bool if isinstance(value, bool | np.bool_) else type(value) for value in values if value is not None}
     if kinds == {bool}:
