@@ -20,28 +20,19 @@ _SCRIPTS = {
     "Japanese": "\u3040-\u30ff",
     "Chinese": "\u4e00-\u9fff",
 }  # Language -> the letters that are its alone, or of few others; Japanese before Chinese, whose signs it has, too
-_OF_LATIN = {
-    "": "en",
-    "Spanish": "es",
-    "French": "fr",
-    "German": "de",
-    "Italian": "it",
-    "Portuguese": "pt",
-    "Dutch": "nl",
-}
+_OF_LATIN = {"Spanish": "es", "French": "fr", "German": "de", "Italian": "it", "Portuguese": "pt", "Dutch": "nl"}
 _SHARE = 0.1  # Share of texts in other languages above which a file is refused: a few among many are told, and run
 _LEAST = 4  # Usual words of a language from which on a text is in it
 
 
 @cache
-def _usual_words() -> Mapping[str, frozenset[str]]:
+def _usual_words() -> Mapping[str, set[str]]:
     """Return the usual words of English ("") and of other languages, of spaCy; none where it is not installed."""
     try:
-        codes = {"": "en"} | _OF_LATIN
-        lists = {name: import_module(f"spacy.lang.{code}.stop_words") for name, code in codes.items()}
+        codes = {"": "en", **_OF_LATIN}
+        return {name: import_module(f"spacy.lang.{code}.stop_words").STOP_WORDS for name, code in codes.items()}
     except ImportError:
         return {}
-    return {name: frozenset(module.STOP_WORDS) for name, module in lists.items()}
 
 
 def other_language(text: str) -> str:

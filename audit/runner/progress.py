@@ -31,13 +31,14 @@ class Bar(Watcher):
         self, name: str, leave: bool = True, say: Callable[[str], object] | None = None, unit: str = "source"
     ) -> None:
         self._how: dict[str, Any] = {"desc": name, "unit": unit, "leave": leave, "smoothing": 0.1, "mininterval": 0.5}
-        self._say, self._outputs, self._bar, self._said = say, 0, None, dict[str, float]()
+        self._say, self._outputs, self._said = say, 0, dict[str, float]()
+        self._bar: Any = None
 
     def begin(self, sources: int) -> None:
         if sources:
             from tqdm.auto import tqdm
 
-            self._bar: Any = tqdm(total=sources, **self._how)
+            self._bar = tqdm(total=sources, **self._how)
 
     def executed(self, outputs: int) -> None:
         self._outputs += outputs
