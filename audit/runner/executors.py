@@ -23,7 +23,6 @@ from uuid import uuid4
 
 from pebble import ProcessExpired, ProcessPool
 
-import audit
 from audit.errors import AuditError, NotInstalled, first_line
 from audit.registry import load_plugin, plugins
 from audit.runner.batch import Batch, Calls, Returned, check_same, is_asynchronous, rows_of
@@ -253,13 +252,13 @@ _processes: dict[str, "Processes | None"] = {}
 
 @dataclass(frozen=True)
 class _Order:
-    """A job pickled for where it is done, since the worker itself may not have its modules."""
+    """A job pickled for where it is done, since the worker itself may not have its modules; and what is the same for
+    all jobs of a run: its name, the folder where it was started, and the plug-ins that it loaded."""
 
     pickled: bytes
     limit: float | None
     run: str
     folder: str
-    version: str
     plugins: tuple[str, ...]
 
     def prepare(self) -> None:
@@ -278,17 +277,11 @@ class _Order:
 def _on_worker(order: _Order) -> Any:
     from distributed import get_worker
 
-    worker = get_worker()
-    if audit.__version__ != order.version:
-        raise AuditError(
-            f"the Dask worker {worker.address} has audit {audit.__version__}, and this run is of audit "
-            f"{order.version}; pip install 'audit[dask]=={order.version}' there"
-        )
     with _lock:
         if order.run not in _processes:
             # Dask marks its workers as daemons, which may have no children; these end with the worker.
             multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
-            _processes[order.run] = Processes(worker.state.nthreads, "spawn", order.prepare)
+            _processes[order.run] = Processes(get_worker().state.nthreads, "spawn", order.prepare)
         if (processes := _processes[order.run]) is None:
             return Lost("its run was over")
         future = processes.submit(order)
@@ -335,8 +328,7 @@ class Dask(AbstractContextManager["Dask"]):
     def submit(self, job: Job) -> Future[Any]:
         import cloudpickle
 
-        own = self._run, os.getcwd(), audit.__version__, tuple(plugins())
-        order = _Order(cloudpickle.dumps(job), job.limit, *own)
+        order = _Order(cloudpickle.dumps(job), job.limit, self._run, os.getcwd(), tuple(plugins()))
         future: Future[Any] = self._client.get_executor(pure=False).submit(_on_worker, order)
         return future
 

@@ -46,7 +46,6 @@ from audit.store.brought import note_brought
 from audit.store.bulk import group_ids
 from audit.store.core import count_rows, group, member, progress, source, verdict
 from audit.store.patient import Patient
-from audit.systems.foreign import shortened
 from audit.tasks import Input, base_of
 
 TRIES = 3  # How many workers may be lost while they make the groups of a chunk
@@ -124,16 +123,6 @@ class RunResult:
         return [*lines, *self.inapplicable]
 
 
-class AllFailed(AuditError):
-    """A system has no check without an error: there is nothing to sample. What was made is stored; `ran` says what."""
-
-    status = 1
-
-    def __init__(self, reason: str, ran: RunResult):
-        super().__init__(reason, parameter="retry_errors")
-        self.ran = ran
-
-
 class LimitReached(AuditError):
     """The run's budget is used up. What was answered is stored, and the same run goes on; `ran` says what was made."""
 
@@ -196,9 +185,6 @@ def run(
         result = replace(result, left=sum(map(study.size, left)))
         if result.left:
             raise LimitReached(budget, result)
-    for system in by_id.values():
-        if reason := store.read(partial(_all_failed, study=study.id, system=system)):
-            raise AllFailed(reason, result)
     return result
 
 
@@ -360,25 +346,4 @@ def _result(
         rejected=rejected,
         inapplicable=inapplicable_notes(connection, [study.id], systems),
         cut={systems[id].system.name: number for id, number in cut.items()},
-    )
-
-
-def _all_failed(connection: Connection, study: int, system: BoundSystem) -> str | None:
-    """Return what to say of a system whose checks in a study all ended in an error; None of any other."""
-    groups = select(group.c.id).where(group.c.study_id == study)
-    checks = select(verdict.c.reason).where(
-        verdict.c.system_id == system.id, verdict.c.group_id.in_(groups), verdict.c.outcome != int(Outcome.REJECTED)
-    )
-    # Nearly every system has a check without an error, which is found at once.
-    if connection.execute(checks.where(verdict.c.outcome != int(Outcome.ERROR)).limit(1)).first():
-        return None
-    number = func.count().label("number")
-    errors = checks.with_only_columns(verdict.c.reason, number).group_by(verdict.c.reason)
-    most = connection.execute(errors.order_by(number.desc(), verdict.c.reason).limit(1)).first()
-    if most is None:
-        return None
-    return (
-        f"system {system.system.name} failed in every group, most often with {shortened(str(most.reason))!r} "
-        f"({most.number:,} times); the errors are stored, and the same run with retry_errors tries again "
-        "once the system works"
     )

@@ -118,14 +118,13 @@ def _inputs_for(system: System, task: Task, texts: Sequence[str], corpus: Corpus
         return [row.input for _, row in Sampled(corpus, 0, FIRST).sources]
     source, target = next((code for code in system.languages if code in TEXTS), "en"), None
     if task.name == "translation":
+        others = [code for code in system.languages if code not in (source, "*")]
         pairs = [(pair.source, pair.target) for pair in system.pairs()] if isinstance(system, HasPairs) else []
-        others = (code for code in system.languages if code not in (source, "*"))
-        usual = source, next(others, "es" if source == "en" else "en")
-        source, target = next((pair for pair in pairs if pair[0] == source), pairs[0]) if pairs else usual
+        pairs = pairs or [(source, *others, "es" if source == "en" else "en")[:2]]
+        source, target = next((pair for pair in pairs if pair[0] == source), pairs[0])
     if not texts and source not in TEXTS:
         raise AuditError(
-            f"system {system.name} reads {source}, of which there are no texts here; give some with text",
-            parameter="text",
+            f"there are no texts in {source} for {system.name} here; give some with text", parameter="text"
         )
     if not texts:  # a pair is a text with itself and with the next one
         ours = TEXTS[source]
