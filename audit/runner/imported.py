@@ -177,6 +177,14 @@ def _member(name: str, texts: tuple[str, ...], language: str, target: str | None
     return item.key, item
 
 
+def _calls(said: Any, task: Task) -> Calls:
+    if type(said) is not list:
+        return (_fields(said, task),)
+    if not said:
+        raise AuditError("an output is an empty list; write null where there is none")
+    return tuple([_fields(call, task) for call in said])
+
+
 def _fields(call: Call, task: Task) -> Fields:
     """An output, as its task allows it; what stands alone is what the task compares."""
     if isinstance(call, Said):
@@ -215,11 +223,13 @@ def _outcome(verdict: str | None, outputs: Sequence[Fields]) -> Outcome:
 
 
 def _gold(gold: object, task: Task) -> str | None:
-    if gold is not None and task.question_kind == "pair":
+    if gold is None:
+        return None
+    if task.question_kind == "pair":
         raise AuditError(f"gold is {short(gold)}, but {task.name} has no gold: a text has many right outputs")
-    if gold is not None and gold not in task.labels:
+    if gold not in task.labels:
         raise AuditError(f"gold label {gold!r} is not one of {', '.join(task.labels)}")
-    return None if gold is None else str(gold)
+    return str(gold)
 
 
 def _carries(value: Any, task: Task) -> str | None:
@@ -305,12 +315,10 @@ class _File:
                 f"{len(line.outputs)} outputs for {len(members)} inputs; the source's comes first, then each "
                 "follow-up's"
             )
-        if [] in line.outputs:
-            raise AuditError("an output is an empty list; write null where there is none")
-        keys, roles = tuple(key for key, _ in members), ("source", *(one.role for one in line.follow_ups))
-        calls = tuple(tuple(_fields(call, task) for call in _listed(said)) for said in line.outputs)
-        outcome = _outcome(line.verdict, list(map(_counting, calls)))
-        gold, *golds = (_gold(gold, task) for gold in (line.gold, *(one.gold for one in line.follow_ups)))
+        keys, roles = tuple([key for key, _ in members]), ("source", *[one.role for one in line.follow_ups])
+        calls = tuple([_calls(said, task) for said in line.outputs])
+        outcome = _outcome(line.verdict, [_counting(own) for own in calls])
+        gold, *golds = [_gold(gold, task) for gold in (line.gold, *[one.gold for one in line.follow_ups])]
         carries = _carries(line.carries, task)
         carried, at = self.relations.setdefault(line.relation, (carries, number))
         if carried != carries:
@@ -333,7 +341,7 @@ class _File:
         facts = hash((keys[0], gold, cluster, canonical(line.attributes) if line.attributes else None))
         cell, pair = hash((line.relation, system, source)), hash((line.relation, source))
         outputs = [(number, hash((system, key)), hash(own)) for key, own in zip(keys, calls, strict=True)]
-        inputs = tuple((item.texts, item.languages) for _, item in members)
+        inputs = tuple([(item.texts, item.languages) for _, item in members])
         stored = source, line.relation, system, keys, inputs, roles, calls, int(outcome)
         return (number, self.sources[source][0], facts, cell, pair, hash((keys, roles))), outputs, stored
 
@@ -468,27 +476,31 @@ def _store(connection: Connection, study_id: int, known: _File, content: str) ->
     for name, version in known.systems:
         key = {"name": name, "version": version or f"imported {content}", "settings": "{}"}
         systems[name, version] = named_id(connection, tables.System, key)
-    flags = known.lines[["number", "apart", "new"]].itertuples(index=False)
-    new_output = iter(known.outputs["new"])
+    flags = zip(*(known.lines[name].tolist() for name in ("number", "apart", "new")), strict=True)
+    new_output = iter(known.outputs["new"].tolist())
     for kept in known.spooled():
-        inputs = {key: Input(*item) for line in kept for key, item in zip(line[3], line[4], strict=True)}
-        ids, _ = store_inputs(connection, inputs)
+        inputs = {key: item for line in kept for key, item in zip(line[3], line[4], strict=True)}
+        ids, _ = store_inputs(connection, {key: Input(*item) for key, item in inputs.items()})
         groups, members, outputs, repeats, verdicts = [], [], [], [], []
         for (row, of, named, keys, _, roles, calls, outcome), (number, apart, new) in zip(kept, flags, strict=False):
-            at, relation, system = sources[known.row_name(row, number)], relations[of], systems[named]
+            at, relation, system = (
+                sources[known.row_name(row, number) if number else row],
+                relations[of],
+                systems[named],
+            )
             own = system if apart else None
-            id, counting = group_id(at, relation, own), list(map(_counting, calls))
+            id, failed = group_id(at, relation, own), None
             if new:
                 groups.append((id, study_id, relation, at, own))
-                members += [
-                    (id, step, ids[key], role) for step, (key, role) in enumerate(zip(keys, roles, strict=True))
-                ]
-            for key, made, output in zip(keys, calls, counting, strict=True):
+                members += [(id, n, ids[key], role) for n, (key, role) in enumerate(zip(keys, roles, strict=True))]
+            for key, made in zip(keys, calls, strict=True):
+                output = _counting(made)
+                failed = failed or output[3]
                 if next(new_output):
                     outputs.append((ids[key], system, 1, *output))
-                    numbered = enumerate(made, start=1) if len(made) > 1 else ()
-                    repeats += [(ids[key], system, n, *call) for n, call in numbered]
-            verdicts.append((id, system, outcome, None, next((output[3] for output in counting if output[3]), None)))
+                    if len(made) > 1:
+                        repeats += [(ids[key], system, n, *call) for n, call in enumerate(made, start=1)]
+            verdicts.append((id, system, outcome, None, failed))
         said = "label score text error"
         for model, stored, names in (
             (tables.Group, groups, "id study_id relation_id source_id system_id"),
