@@ -186,11 +186,8 @@ def typos(text: Analysis, choices: random.Random) -> str | None:
 def polite_instruction(text: Analysis, choices: random.Random) -> str | None:
     """The instruction is asked politely"""
     body = text.text.lstrip()
-    if re.match(r"(?:please|could|can|would|will)\b", body, re.IGNORECASE):
-        return None
-    frames = _QUESTIONS if body.rstrip().endswith("?") and "\n" not in body.strip() else _REQUESTS
-    return f"{choices.choice(frames)} {body}"
+    greets = re.match(r"(?:hi|hey|hello|dear|please|thanks?|(?:could|can|would|will) you)\b", body, re.IGNORECASE)
+    return None if greets else f"{choices.choice(_OPENINGS)} {body}"
 
 
-_QUESTIONS = ("Please answer this question:", "I would like to know:", "Here is my question:")
-_REQUESTS = ("Please do the following:", "Here is what I would like you to do:", "I need your help with this:")
+_OPENINGS = ("Hello!", "Here is my request:", "I would be glad of your help with this:")
