@@ -149,7 +149,7 @@ def run(
 ) -> RunResult:
     """Run, or finish, a study. `systems` are specs as `audit.systems.systems_of` and `get_system` take them.
 
-    Each system that has no output for them answers the study's first inputs before anything is stored (`preflight`).
+    Each system that has no output for them answers the study's first inputs before anything is stored.
     `budget` is what may be spent, by this run and others that share it. Raises UnknownName, NotInstalled, AuditError
     and what the corpus raises, before anything is stored; `AllFailed` after everything is, where a system has no output
     but errors; `LimitReached` where the budget was used up, after what was answered is stored.
@@ -209,9 +209,9 @@ class _Run:
         ids = self.store.read(lambda connection: integers(connection, query))[:, 0]
         blocks = iter(pieces(todo.items(), max(TOGETHER, self.executor.places)))
         with few_collections():
-            planned = [self._begin(*one, ids) for one in next(blocks, ())]
+            planned = [self._begin(number, own, ids) for number, own in next(blocks, [])]
             while planned:
-                following = [self._begin(*one, ids) for one in next(blocks, ())]
+                following = [self._begin(number, own, ids) for number, own in next(blocks, [])]
                 for chunk, job, future in planned:
                     chunk.planned(planned_groups(self.executor, job, future))
                 if not self._finish([chunk for chunk, _, _ in planned]):

@@ -244,7 +244,7 @@ def inapplicable_notes(
     for name, reason, of_relation, number in connection.execute(by_cell):
         cells.setdefault((name, reason), {})[of_relation] = number
     details = _details(connection, studies, systems)
-    notes = [message("note.cut", system=name, count=cut) for _, name, cut, *_ in details if cut]
+    notes: list[str] = [message("note.cut", system=name, count=cut) for _, name, cut, *_ in details if cut]
     for _, name, _, read, written, thought, cost, currency in details:
         values = {"tokens": read, "answers": written, "reasoning": thought, "currency": currency or ""}
         if read:

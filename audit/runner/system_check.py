@@ -118,9 +118,9 @@ def _inputs_for(system: System, task: Task, texts: Sequence[str], corpus: Corpus
         return [row.input for _, row in Sampled(corpus, 0, FIRST).sources]
     source, target = next((code for code in system.languages if code in TEXTS), "en"), None
     if task.name == "translation":
-        others = [code for code in system.languages if code not in (source, "*")]
+        others = (code for code in system.languages if code not in (source, "*"))
         pairs = [(pair.source, pair.target) for pair in system.pairs()] if isinstance(system, HasPairs) else []
-        pairs = pairs or [(source, *others, "es" if source == "en" else "en")[:2]]
+        pairs = pairs or [(source, next(others, "es" if source == "en" else "en"))]
         source, target = next((pair for pair in pairs if pair[0] == source), pairs[0])
     if not texts and source not in TEXTS:
         raise AuditError(
