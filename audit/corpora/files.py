@@ -71,8 +71,6 @@ class Reading:
             if name not in allowed:
                 problem = message("corpus_file.unknown_column", column=name, allowed=allowed)
                 raise AuditError(problem, parameter="columns")
-        if twice := [name for name, times in Counter(self.columns.values()).items() if times > 1]:
-            raise AuditError(message("corpus_file.column_for_two", column=twice[0]), parameter="columns")
         for written, label in self.labels.items():
             if label and definition.labels and label not in definition.labels:
                 problem = message("corpus_file.unknown_label", written=written, label=label, allowed=definition.labels)

@@ -203,8 +203,7 @@ class Waiting(AbstractContextManager["Waiting"]):
     def submit(self, job: Any) -> Future[Any]:
         if job.system not in self._systems:
             system = get_system(job.system, job.limit)  # its own object: connections belong to one event loop
-            if not is_asynchronous(system):
-                raise TypeError(f"the system {job.system!r} has no run_async")
+            assert is_asynchronous(system)
             check_same(job.system, job.identity, system)
             system.prepare()
             self._systems[job.system] = system, asking_of(system)
