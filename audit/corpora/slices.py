@@ -85,15 +85,17 @@ def _slicing(name: str, function: Callable[..., Any]) -> Slicing:
 def divide(slicing: Slicing, rows: Sequence[Row]) -> tuple[list[str | None], list[str]]:
     """The slice of each row (None: in none), and the slices that have an order of their own, or may be empty, in order.
     Raises AuditError where the function fails, or returns something else than a name, a truth, a number or None."""
+    values: list[Any] = []
     try:
-        values = list(slicing.function(rows)) if slicing.whole else [slicing.function(row) for row in rows]
+        values += slicing.function(rows) if slicing.whole else map(slicing.function, rows)
         if len(values) != len(rows):
             raise ValueError(f"{len(values):,} values for {len(rows):,} rows")
     except AuditError:
         raise
     except Exception as problem:  # a function of the user's may raise anything
+        code, at = ("slices.failed", None) if slicing.whole else ("slices.failed_at", rows[len(values)].key)
         reason = f"{type(problem).__name__}: {first_line(problem)}"
-        raise AuditError(message("slices.failed", name=slicing.name, reason=reason), parameter="slices") from problem
+        raise AuditError(message(code, name=slicing.name, row=at, reason=reason), parameter="slices") from problem
     kinds = {bool if isinstance(value, bool | np.bool_) else type(value) for value in values if value is not None}
     if kinds == {bool}:
         return [None if value is None else YES if value else NO for value in values], [YES, NO]

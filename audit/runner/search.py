@@ -402,10 +402,13 @@ def searchable(corpus: Corpus, options: SearchOptions) -> list[Relation]:
 def _walk_all(searching: _Searching, dispatcher: Dispatcher, walks: Sequence[Searched]) -> None:
     """Search from some sources side by side, so that their inputs are asked for together."""
     (system,) = dispatcher.systems
-    outputs = dispatcher.ask({system: {walk.source.key: walk.source for walk in walks}})[system]
+    first = {walk.source.key: walk.source for walk in walks if searching.relations}
+    outputs = dispatcher.ask({system: first})[system]
     for walk in walks:
         walk.output = outputs.get(walk.source.key)
-        if walk.output is None:
+        if not searching.relations:
+            walk.outcome = "no_follow_up"
+        elif walk.output is None:
             walk.outcome = "left"
         elif walk.output.error or walk.output.absent:
             walk.outcome = "error"
