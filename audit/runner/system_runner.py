@@ -33,7 +33,7 @@ from audit.store import store_inputs, tables
 from audit.store.core import input_table, repeat
 from audit.store.core import output as output_table
 from audit.store.outcomes import find_inputs, id_of
-from audit.systems import get_system, is_own, systems_of, without_version
+from audit.systems import get_system, is_fixed, is_own, systems_of, without_version
 from audit.systems.base import System
 from audit.systems.foreign import foreign, shortened, shown
 from audit.tasks import Input, Output, get_task
@@ -120,7 +120,9 @@ class SystemRunner(AbstractContextManager["SystemRunner"]):
         if engine is not None:
             with engine.connect() as connection:
                 wanted = [trial for trial in wanted if not _is_answered(connection, trial)]
-            unasked = {spec: system for spec, system in self.by_spec.items() if spec not in self.budget.asked}
+            # What its version says all about gives the outputs that are stored.
+            known = self.budget.asked | {spec for spec in self.by_spec if is_fixed(spec)}
+            unasked = {spec: system for spec, system in self.by_spec.items() if spec not in known}
             again = stored_trials(engine, unasked, corpus.task, self.options.repeats > 1)
             if not wanted and not again:
                 return {}
