@@ -129,12 +129,11 @@ def compare(
 
     The exit status is 1 where a condition of `--fail-if` holds, and 4 where answers cannot decide one.
     """
-    from audit.reports.compare import Condition, compare_sections, status_of
     from audit.reports.compare import compare as compared
+    from audit.reports.compare import compare_sections, status_of
     from audit.reports.tables import printed
 
-    conditions = tuple(Condition.read(condition) for condition in fail_if)
-    document = compared(old, new, open_database(db), conditions, **vars(options))
+    document = compared(old, new, open_database(db), fail_if, **vars(options))
     after = ("sample", "--db", db) if document["all"]["genuine"]["estimate"] is None else ()
     return Reply(document, printed(compare_sections), after, status_of(document, undecided))
 
