@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, Engine
 
@@ -12,22 +11,20 @@ from audit.corpora.slices import find_slicing
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.states import OPEN
-from audit.judging.causes import CAUSES
 from audit.messages import message
 from audit.options import spread
-from audit.relations import name_order
-from audit.reports.basis import KEY, Basis, Comparisons, ordered
+from audit.reports.basis import Basis, Comparisons, ordered
 from audit.reports.build import METHOD, Report, accuracy_entries, build_report, cell_entries
-from audit.reports.document import CellEntry, Entry, PrimaryEntry, Signature, estimated
+from audit.reports.document import CellEntry, Entry, PrimaryEntry, Signature
 from audit.reports.evidence import Evidence, evidence
 from audit.reports.judges import own_note, proxy_judges
 from audit.reports.options import ReportOptions
 from audit.reports.preference import Weights
 from audit.reports.slices import slice_entries, slice_tests
 from audit.reports.standings import add_accuracy, primary_entries
-from audit.reports.validity import add_carries, low_notes, validity_entries
+from audit.reports.validity import add_carries, low_notes
 from audit.statistics.contests import DRAWS
-from audit.statistics.intervals import Target, effective_interval, effective_size, get_target
+from audit.statistics.intervals import Target, get_target
 from audit.statistics.rates import of_cells
 from audit.studies.deviations import differences
 from audit.studies.versions import PlanAdherence
@@ -71,25 +68,16 @@ def report_of(
     report["sensitivity"] = _sensitivity(basis, target)
     report["accuracy"] = accuracy_entries(report["violations"], basis.accuracy)
     add_accuracy(report, basis.accuracy)
-    for name, entries in (("examples", basis.examples), ("repeats", basis.repeats), ("primary", primary)):
-        if entries:
-            report[name] = list(entries)  # type: ignore[literal-required]
+    report |= basis.parts  # type: ignore[typeddict-item]
+    if primary:
+        report["primary"] = primary
     if basis.sliced is not None:
         report["slices"] = slice_entries(report["violations"], basis.sliced, numbers, counted.sources)
         report["slice_tests"] = slice_tests(report["slices"], basis.sliced, numbers, counted.sources)
-    report["causes"] = cause_entries(basis.causes)
-    report["disputes"] = basis.disputes
     planned = {"answers": described["answers"]["whose"], "target": target, "delta": delta}
     planned |= {"weights": weights.source if weights else None}
     report["plan"] = [_plan(standing, planned) for standing in basis.plans]
-    if basis.judges:
-        tasks = {study["task"] for study in counted.studies}
-        report["judges"] = [
-            {**judge, "tasks": [part for part in judge["tasks"] if part["task"] in tasks]} for judge in basis.judges
-        ]
-    if basis.validity is not None and basis.validity.is_judged:
-        report["validity"] = validity_entries(basis.validity)
-        report["signature"]["notes"] += low_notes(report["validity"])
+    report["signature"]["notes"] += low_notes(basis.parts.get("validity", ()))
     return report
 
 
@@ -197,7 +185,7 @@ def _described(basis: Evidence, settings: Signature, primary: Sequence[PrimaryEn
     if basis.sliced is not None:
         described["slices"] = list(basis.sliced.by)
         notes += [message("slices.note_hidden", name=name) for name in basis.sliced.hidden]
-    if used := proxy_judges(basis.judges, settings):
+    if used := proxy_judges(basis.parts.get("judges", ()), settings):
         described["proxy"]["judges"] = [{key: one[key] for key in ("name", "version", "settings")} for one in used]
         notes += [message("judges.note_proxy", names=[one["name"] for one in used])]
     notes += [own for judge in used if (own := own_note(judge))]
@@ -208,47 +196,3 @@ def _described(basis: Evidence, settings: Signature, primary: Sequence[PrimaryEn
         names = ("study", "system", "other", "relation")
         described["primary"] = [{key: one[key] for key in names if one[key] is not None} for one in tested]  # type: ignore[literal-required]
     return described | {"notes": notes}
-
-
-# Causes of false satisfactions.
-
-_LEVELS = {"relation": ["task", "study", "relation"], "system": ["task", "system"], "overall": ["task"]}
-
-
-def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[Entry]:
-    """Return shares of causes by relation, by system and over all; empty where no cause was given.
-
-    `falses` is what `named_falses` returns. `false` are the false satisfactions that count, `named` those that have a
-    cause, `cells` the cells with one. Each weighs as the false satisfactions of its cell that it stands for; intervals
-    are Clopper and Pearson's at the effective number of sources (Korn and Graubard 1998), or a point where every false
-    satisfaction there is has its cause.
-    """
-    if not falses["code"].notna().any():
-        return []
-    codes = falses.groupby(KEY, sort=False)["code"]
-    number, named = codes.transform("size"), codes.transform("count")
-    falses = falses.assign(weight=(falses["weight"] * number / named.where(named > 0)).astype(float))
-    entries: list[Entry] = []
-    for by, keys in _LEVELS.items():
-        parts = [part for part in falses.groupby(keys, sort=False) if part[1]["code"].notna().any()]
-        for key, part in sorted(parts, key=lambda one: tuple(name_order(str(name)) for name in one[0])):
-            name, study = "all" if by == "overall" else str(key[-1]), int(key[1]) if by == "relation" else None
-            entries.append({"by": by, "name": name, "task": str(key[0]), "study": study, **_shares(part, confidence)})
-    return entries
-
-
-def _shares(falses: pd.DataFrame, confidence: float) -> Entry:
-    named = falses[falses["code"].notna()]
-    weight, source = named["weight"].to_numpy(float), named["source"].to_numpy()
-    # Every false satisfaction of these cells is known and has its cause: nothing is estimated.
-    whole = bool((weight <= 1 + 1e-9).all()) and len(named) == len(falses)
-    causes: list[Entry] = []
-    for code in CAUSES:
-        has_code = (named["code"] == code).to_numpy()
-        share = min(float(weight @ has_code / weight.sum()), 1.0)
-        rate = (share, share, share)
-        if not whole:
-            ends = effective_interval(share, effective_size(source, has_code, confidence, weight), confidence)
-            rate = (share, ends.low, ends.high)
-        causes.append({"cause": code, "count": int(np.sum(has_code)), "share": estimated(rate)})
-    return {"false": len(falses), "named": len(named), "cells": len(named.drop_duplicates(KEY)), "causes": causes}
