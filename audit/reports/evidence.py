@@ -83,16 +83,13 @@ def evidence(
             lacking = {}
         if number := int(causes["code"].notna().sum()):
             made_from["causes"] = number
-        tasks = {one["task"] for one in counted.studies}
-        judges = [
-            judge | {"tasks": [part for part in judge["tasks"] if part["task"] in tasks]}
-            for judge in judge_entries(connection)
-        ]
-        shown = read_examples(connection, counted, whose, lacking, examples) if examples else []
-        repeats = repeat_entries(connection, counted, source_clusters(connection, studies))
-        rated = read_validity(connection, studies)
-        validity = validity_entries(connection, *rated, counted.checks) if rated else []
-        optional = {"examples": shown, "repeats": repeats, "judges": judges, "validity": validity}
+        tasks, rated = {one["task"] for one in counted.studies}, read_validity(connection, studies)
+        optional: Entry = {
+            "judges": judge_entries(connection, tasks=tasks),
+            "examples": read_examples(connection, counted, whose, lacking, examples) if examples else [],
+            "repeats": repeat_entries(connection, counted, source_clusters(connection, studies)),
+            "validity": validity_entries(connection, *rated, counted.checks) if rated else [],
+        }
         of_groups = select(func.count()).where(question.c.kind == "group", question.c.priority.is_not(None), among)
         return Evidence(
             counted=counted,
@@ -123,13 +120,11 @@ def signature(
     """
     studies, systems = [int(str(row["id"])) for row in counted.studies], sorted(counted.checks.systems)
     answers, about_groups = _answer_counts(connection, whose, asked_by(connection, studies))
-    cut, words = cut_inputs(connection, studies), words_of(connection)
-    entries = [
-        one | ({"cut": cut[id]} if id in cut else {})
-        for id, one in zip(systems, system_entries(connection, systems), strict=True)
-    ]
-    changed = {task: words.of(task).version for task in sorted({str(study["task"]) for study in counted.studies})}
-    changed = {task: version for task, version in changed.items() if version}
+    entries = dict(zip(systems, system_entries(connection, systems), strict=True))
+    for id, number in cut_inputs(connection, studies).items():
+        entries[id]["cut"] = number
+    words, tasks = words_of(connection), sorted({str(study["task"]) for study in counted.studies})
+    changed = {task: version for task in tasks if (version := words.of(task).version)}
     notes = [capital(sentence) + "." for sentence in absent_plugins(connection)]
     for task, labels in (lacking if answers.get("gold") else {}).items():
         named = {"task": task, "labels": labels}
@@ -142,7 +137,7 @@ def signature(
         "audit": audit.__version__,
         "studies": [dict(study) for study in counted.studies],
         "samples": [{name: of for name, of in one.items() if (name, of) not in _USUAL} for one in counted.samples],
-        "systems": sorted(entries, key=lambda system: system["name"]),
+        "systems": sorted(entries.values(), key=lambda system: system["name"]),
         "relations": relation_entries(connection, np.unique(counted.checks.relation).tolist()),
         "answers": {"whose": whose} | answers,
         **({"words": changed} if changed else {}),
@@ -183,22 +178,18 @@ def _answer_counts(connection: Connection, whose: Whose, among: ColumnElement[bo
 def never_gold(connection: Connection, counted: Counted) -> dict[str, list[str]]:
     """Return, by task, the labels that systems may say and the gold of these studies never does."""
     gold = gold_labels(connection, [int(str(study["id"])) for study in counted.studies])
-    lacking = {
-        task: [label for label in get_task(task).labels if label not in labels]
-        for task, labels in gold.items()
-        if not asks_pairs(task)
-    }
-    return {task: labels for task, labels in lacking.items() if labels}
+    lacking = {task: [one for one in get_task(task).labels if one not in gold[task]] for task in gold}
+    return {task: labels for task, labels in lacking.items() if labels and not asks_pairs(task)}
 
 
 def _carry_note(counted: Counted) -> list[str]:
     """A sentence for the signature where answers are carried and nothing measures how often that is wrong."""
-    carried = any(
+    carried = (
         standing.carries[relation] and (state >= 0).any()
         for standing in counted.standings.values()
         for relation, state in standing.state.items()
     )
-    if not carried or counted.audited:
+    if counted.audited or not any(carried):
         return []
     waiting = counted.audits_waiting
     return [message("note.carry_waiting", count=waiting) if waiting else message("note.carry_unmeasured")]
@@ -259,25 +250,21 @@ def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[Entry]
     falses = falses.assign(weight=(falses["weight"] * number / named.where(named > 0)).astype(float))
     entries: list[Entry] = []
     for by, keys in _LEVELS.items():
-        parts = [part for part in falses.groupby(keys, sort=False) if part[1]["code"].notna().any()]
+        parts = falses.groupby(keys, sort=False)
         for key, part in sorted(parts, key=lambda one: tuple(name_order(str(name)) for name in one[0])):
+            named, counts = part[part["code"].notna()], {"false": len(part), "named": int(part["code"].count())}
+            if named.empty:
+                continue
+            weight, source = named["weight"].to_numpy(float), named["source"].to_numpy()
+            # Every false satisfaction of these cells is known and has its cause: nothing is estimated.
+            whole, causes = bool((weight <= 1 + 1e-9).all()) and len(named) == len(part), list[Entry]()
+            for code in CAUSES:
+                has_code = (named["code"] == code).to_numpy()
+                share = min(float(weight @ has_code / weight.sum()), 1.0)
+                ends = effective_interval(share, effective_size(source, has_code, confidence, weight), confidence)
+                rate = (share, share, share) if whole else (share, ends.low, ends.high)
+                causes.append({"cause": code, "count": int(has_code.sum()), "share": estimated(rate)})
             name, study = "all" if by == "overall" else str(key[-1]), int(key[1]) if by == "relation" else None
-            entries.append({"by": by, "name": name, "task": str(key[0]), "study": study, **_shares(part, confidence)})
+            counts |= {"cells": len(named.drop_duplicates(KEY))}
+            entries.append({"by": by, "name": name, "task": str(key[0]), "study": study, **counts, "causes": causes})
     return entries
-
-
-def _shares(falses: pd.DataFrame, confidence: float) -> Entry:
-    named = falses[falses["code"].notna()]
-    weight, source = named["weight"].to_numpy(float), named["source"].to_numpy()
-    # Every false satisfaction of these cells is known and has its cause: nothing is estimated.
-    whole = bool((weight <= 1 + 1e-9).all()) and len(named) == len(falses)
-    causes: list[Entry] = []
-    for code in CAUSES:
-        has_code = (named["code"] == code).to_numpy()
-        share = min(float(weight @ has_code / weight.sum()), 1.0)
-        rate = (share, share, share)
-        if not whole:
-            ends = effective_interval(share, effective_size(source, has_code, confidence, weight), confidence)
-            rate = (share, ends.low, ends.high)
-        causes.append({"cause": code, "count": int(np.sum(has_code)), "share": estimated(rate)})
-    return {"false": len(falses), "named": len(named), "cells": len(named.drop_duplicates(KEY)), "causes": causes}

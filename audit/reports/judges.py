@@ -4,7 +4,7 @@
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -52,8 +52,9 @@ def judges_report(engine: Engine, only: str | None = None, by: int | None = None
     }
 
 
-def judge_entries(connection: Connection, only: str | None = None) -> list[Entry]:
-    """Return an entry for each judge (`only` that of this name), with a part for each task and kind of question.
+def judge_entries(connection: Connection, only: str | None = None, tasks: Collection[str] | None = None) -> list[Entry]:
+    """Return an entry for each judge (`only` that of this name), with a part for each of these tasks (None: all) and
+    kind of question.
 
     Raises AuditError where there is no judge of this name.
     """
@@ -77,7 +78,11 @@ def judge_entries(connection: Connection, only: str | None = None) -> list[Entry
         settings, own = json.loads(judge.settings), answers[answers["judge"] == judge.id]
         named = {"judge": judge.id, "name": judge.name, "version": judge.version, "settings": settings}
         systems = list(own_systems(connection, judge.name, judge.version, settings))
-        parts = [_part(str(task), str(kind), part) for (task, kind), part in own.groupby(["task", "kind"], sort=True)]
+        parts = [
+            _part(str(task), str(kind), part)
+            for (task, kind), part in own.groupby(["task", "kind"], sort=True)
+            if tasks is None or task in tasks
+        ]
         entries.append(named | {"own": systems, "tasks": parts})
     return entries
 

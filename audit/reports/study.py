@@ -13,7 +13,7 @@ from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.states import OPEN
 from audit.messages import message
 from audit.options import spread
-from audit.reports.basis import Basis, Comparisons, ordered
+from audit.reports.basis import KEY, Basis, Comparisons, ordered
 from audit.reports.build import METHOD, Report, accuracy_entries, build_report, cell_entries
 from audit.reports.document import CellEntry, Entry, PrimaryEntry, Signature
 from audit.reports.evidence import Evidence, evidence
@@ -56,8 +56,7 @@ def report_of(
     proxies: Sequence[str] = (),
 ) -> Report:
     """Return the report of what was read; `proxies` are those that it was read with."""
-    counted = basis.counted
-    numbers = basis_of(counted, target, delta)
+    counted, numbers = basis.counted, basis_of(basis.counted, target, delta)
     primary = primary_entries(basis.plans, numbers)
     described = _described(basis, settings_of(METHOD, target, delta, weights, proxies), primary)
     report = build_report(numbers, described, waiting=counted.waiting, weights=weights, primary=primary)
@@ -91,10 +90,8 @@ def cells_of_report(basis: Evidence) -> list[CellEntry]:
 
 def basis_of(counted: Counted, target: Target = "population", delta: float = 0.0) -> Basis:
     """Return counts as a report takes them, its cells in their order."""
-    names = ["study", "relation", "system"]
-    cells = ordered(counted.cells)
-    places = {key: at for at, key in enumerate(counted.cells[names].itertuples(index=False, name=None))}
-    order = [places[key] for key in cells[names].itertuples(index=False, name=None)]
+    cells, places = ordered(counted.cells), {tuple(key): at for at, key in enumerate(counted.cells[KEY].to_numpy())}
+    order = [places[tuple(key)] for key in cells[KEY].to_numpy()]
     judged, checked = of_cells(counted.judged, order), of_cells(counted.checked, order)
     comparisons = {study: comparisons_of(counted, study) for study in counted.populations}
     return Basis(cells, judged, checked, comparisons, target=target, delta=delta)
@@ -123,10 +120,9 @@ def _sensitivity(basis: Evidence, target: Target) -> Entry | None:
     rates = []
     for counted in (basis.counted, basis.lenient):
         numbers = basis_of(counted, target)
-        false = ((at, numbers.rates_of_cell(at).false) for at in range(len(numbers.cells)))
-        known = [at for at, rate in false if rate is not None and rate.value is not None]
-        together = numbers.rates(known).false if known else None
-        rates.append(None if together is None else together.value)
+        of_cells = (numbers.rates_of_cell(at).false for at in range(len(numbers.cells)))
+        known = [at for at, rate in enumerate(of_cells) if rate is not None and rate.value is not None]
+        rates.append(numbers.rates(known).false.value if known else None)  # type: ignore[union-attr]
     labels = list(dict.fromkeys(label for missing in basis.lacking.values() for label in missing))
     return {"labels": labels, "fs_rate": rates[0], "fs_rate_right": rates[1]}
 
@@ -139,17 +135,12 @@ def _plan(standing: PlanAdherence, settings: Mapping[str, Any]) -> Entry:
 
     frozen, deviates = standing.frozen_at, differences("report", standing.plan.content.get("report", {}), settings)
     return {
-        "plan": standing.plan.name,
-        "study": standing.study,
-        "version": standing.version,
-        "frozen_version": standing.plan.version if frozen else None,
-        "frozen_at": time(frozen) if frozen else None,
-        "run_began": time(standing.began),
-        "judgements": standing.judgements,
-        "judgements_before": standing.before,
+        "plan": standing.plan.name, "study": standing.study, "version": standing.version,
+        "frozen_version": standing.plan.version if frozen else None, "frozen_at": time(frozen) if frozen else None,
+        "run_began": time(standing.began), "judgements": standing.judgements, "judgements_before": standing.before,
         "changed": [asdict(change) | {"version": of.version, "at": time(of.at)} for of, change in standing.changed],
         "deviates": list(map(asdict, [*standing.deviates, *deviates])),
-    }
+    }  # fmt: skip
 
 
 # The signature.
@@ -159,18 +150,10 @@ def settings_of(
     interval: str | None, target: Target, delta: float, weights: Weights | None, proxies: Sequence[str] = ()
 ) -> Signature:
     """Return the part of a signature that says how a report was computed; the notes come after it."""
-    settings: Signature = {
-        "interval": interval,
-        "confidence": None if interval is None else 0.95,
-        "target": target,
-        "delta": delta,
-        "draws": {"posterior": DRAWS, "seed": 0},
-    }
-    if proxies:
-        settings["proxy"] = {"names": list(proxies)}
-    if weights is not None:
-        settings["weights"] = weights.source
-    return settings
+    settings: Signature = {"interval": interval, "confidence": None if interval is None else 0.95, "target": target}
+    settings |= {"delta": delta, "draws": {"posterior": DRAWS, "seed": 0}}
+    settings |= {"proxy": {"names": list(proxies)}} if proxies else {}
+    return settings | ({} if weights is None else {"weights": weights.source})
 
 
 def _described(basis: Evidence, settings: Signature, primary: Sequence[PrimaryEntry]) -> Signature:
