@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import select
 
 from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate
@@ -16,7 +17,8 @@ from audit.reports.study import study_report
 from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.statistics.intervals import effective_interval
-from audit.store import open_store, table_of, tables
+from audit.store import open_store
+from audit.store.core import question
 from audit.studies.impact import false_satisfactions, give_cause
 
 
@@ -82,9 +84,9 @@ def test_shares_are_shares_and_lie_in_their_intervals(cells):
             assert share["value"] - 1e-9 <= share["high"] <= 1 + 1e-9
 
 
-@pytest.fixture
-def engine(tmp_path):
-    """Two systems on six films under a relation that carries nothing; all that people may say is neutral."""
+@pytest.mark.slow
+def test_each_false_satisfaction_with_a_cause_counts(tmp_path):
+    """Two systems on six films under a relation that carries nothing; all that people say is neutral."""
     lines = [
         {"relation": "X", "system": system, "source": f"Film {n}.", "follow_ups": [f"Film {n}!"], "id": str(n),
          "outputs": [label, label], "verdict": "satisfied"}
@@ -95,26 +97,15 @@ def engine(tmp_path):
     engine = open_store(str(tmp_path / "a.db"), create=True)
     import_run(engine, tmp_path / "own.jsonl")
     ask_next(engine, SampleOptions(share=1.0))
-    return engine
-
-
-def settle(engine, judge):
-    with engine.connect() as connection:
-        ids = connection.execute(table_of(tables.Question).select()).mappings().all()
-    adjudicate(engine, judge, ids[0]["id"], ["neutral"], "in words only")
-    for id in ids[1:]:
-        adjudicate(engine, judge, id["id"], ["neutral"], "", "slip")
-
-
-@pytest.mark.slow
-def test_each_false_satisfaction_with_a_cause_counts(engine):
     judge = add_account(engine, "ada", "adjudicator", "long enough").id
-    settle(engine, judge)
+    with engine.connect() as connection:
+        asked = connection.execute(select(question.c.id)).scalars().all()
+    for id in asked:
+        adjudicate(engine, judge, id, ["neutral"], "", "slip")
     of_a = [pair for pair in false_satisfactions(engine, judge).without if pair[1] == 1]
     for place in (0, 1, 3):
         give_cause(engine, judge, *of_a[place], "doubtful")
     report = study_report(engine)
     entry = of(report["causes"], "system", "a")
     assert (entry["false"], entry["named"], report["signature"]["causes"]) == (6, 3, 3)
-    give_cause(engine, judge, *of_a[2], "follow_up_damaged", "it lost its verb")
-    assert of(study_report(engine)["causes"], "system", "a")["named"] == 4
+    assert report["disputes"]["settled"] == len(asked)
