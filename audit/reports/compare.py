@@ -18,7 +18,7 @@ from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.resolution import Whose
 from audit.options import spread
-from audit.relations import COUNTED, Outcome
+from audit.relations import COUNTED
 from audit.reports.basis import Basis, Comparisons
 from audit.reports.document import Entry, estimated
 from audit.reports.options import CompareOptions
@@ -298,26 +298,25 @@ def check_relation(
         version, table = _system(connection, system), table_of(tables.Relation)
         relation_id = connection.execute(select(table.c.id).filter_by(**relation)).scalar_one()
         counted = count(connection, study=study)
-        place = counted.places().get((study, relation_id, version.id))
-        if place is None or not int(counted.cells.loc[place, ["satisfied", "violated"]].sum()):
+        place, population = counted.places().get((study, relation_id, version.id)), counted.populations[study]
+        if place is None or not (counted.checked.cell == place).any():
             return None
-        checks = counted.checks
-        column = checks.systems.index(version.id)
-        rows = np.flatnonzero((checks.relation == relation_id) & (checks.outcome[:, column] == Outcome.VIOLATED))
-        false = counted.group[(counted.judged.cell == place) & (counted.judged.false == 1)].tolist()
-        ids = [*false, *checks.groups(rows[: 20 * show])[:, column].tolist()]
-        members = _members(connection, [(version.id, ids)])
-    states = ["false"] * len(false) + ["violated"] * len(ids)
+        at, answered = population.systems.index(version.id), counted.standings[study].answered(relation_id)
+        satisfied, ids = population.relations[relation_id].satisfied[:, at], population.group[relation_id][:, at]
+        # What is false is what no test would have shown; of the others the shortest texts are read soonest.
+        false = ids[(satisfied == 1) & (answered.genuine[:, at] == 0)].tolist()
+        violated = ids[satisfied == 0].tolist()
+        members = _members(connection, [(version.id, [*false, *violated[: 20 * show]])])
+    states = ["false"] * len(false) + ["violated"] * (len(members) - len(false))
     worst: list[Entry] = [
         {"relation": relation["name"], "old": state, "new": state, "members": of}
-        for state, of in zip(states, members, strict=False)
+        for state, of in zip(states, members, strict=True)
     ]
-    # What is false is what no test would have shown; of the others the shortest texts are read soonest.
     worst.sort(key=lambda one: (one["new"] != "false", sum(len(text) for of in one["members"] for text in of["texts"])))
     rates = rates_of([place], counted.judged, counted.checked, finite=False)
     groups, judged = int((counted.checked.cell == place).sum()), int(counted.cells.loc[place, "judged"])
     observed, genuine = (estimate(estimated(of and of.less(), judged)) for of in (rates.observed, rates.genuine))
-    return RelationCheck(relation["name"], groups, len(rows), judged, observed, genuine, worst[:show])
+    return RelationCheck(relation["name"], groups, len(violated), judged, observed, genuine, worst[:show])
 
 
 # For people, in English: a command alone says it.
