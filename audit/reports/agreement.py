@@ -148,9 +148,9 @@ def agreement_sections(report: Entry) -> Iterator[Section]:
     firm = [pair for pair in defined if pair["items"] >= _FIRM] or defined
     if people > 2 and firm:
         lowest = sorted(firm, key=lambda pair: pair["cohen_kappa"])[:_PAIRS]
-        rows = [(f"{of['one']}, {of['other']}", number(of["cohen_kappa"], 3), of["items"]) for of in lowest]
+        listed = [(f"{of['one']}, {of['other']}", number(of["cohen_kappa"], 3), of["items"]) for of in lowest]
         title = f"The {len(lowest)} of {len(report['pairs']):,} pairs that agree least"
-        parts.append(Section(title, [Table(["pair", "cohen_kappa", "items"], rows)]))
+        parts.append(Section(title, [Table(["pair", "cohen_kappa", "items"], listed)]))
     # A note is said once, however many coefficients have it.
     distinct = {note.split(":")[0]: note for one in reversed(coefficients) if (note := one["note"])}
     title = f"Agreement of {people:,} annotators on {count(report['items'])} items that two or more judged"

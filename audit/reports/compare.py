@@ -121,7 +121,7 @@ def compare(
             rise["p_holm"] = adjusted
     asked = {name: value for name, value in asdict(options).items() if name != "show"}
     sides = [{"system": one.name, "version": one.version, "settings": one.settings} for one in versions]
-    document = {
+    document: Entry = {
         "old": sides[0], "new": sides[1], "relations": entries, "all": whole, "left_out": left_out, "broke": broke,
         "fixed": fixed, "conditions": [],
         "signature": {"audit": audit.__version__, **asked, "confidence": numbers.confidence},

@@ -59,7 +59,7 @@ def plan_sections(document: Entry) -> Iterator[Section]:
         if need["decisions"]
     ]  # fmt: skip
     alone = [need["study"] for need in document["studies"] if not need["decisions"]]
-    parts = [Table([*heads, *more], rows)] * bool(rows)
+    parts: list[Table | str] = [Table([*heads, *more], rows)] if rows else []
     parts += [f"Study {id}: there are no two systems to compare." for id in alone]
     title = f"Texts until it is decided: {document['decide']}"
     yield Section(title, [*parts, Verbatim(f"Next: {document['command']}")])

@@ -87,7 +87,7 @@ def _annotator(
     halves = [seconds[: len(seconds) // 2], seconds[len(seconds) // 2 :]]
     medians = [float(half.median()) if len(halves[0]) >= LEAST else None for half in halves]
     speed = {"seconds": plain(seconds.median()), "first_half": medians[0], "second_half": medians[1]}
-    shares = {
+    shares: dict[str, Any] = {
         "unsure": share(int((first["answer"] == UNSURE).sum()), len(first)),
         "accuracy": share(sum(right), len(right)),
         "consistency": share(int((repeats["answer"] == repeats["before"]).sum()), len(repeats)),

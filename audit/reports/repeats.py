@@ -81,7 +81,7 @@ def _calls(connection: Connection, systems: Sequence[int]) -> pd.DataFrame:
 def _asked_again(calls: pd.DataFrame) -> dict[int, list[Output]]:
     """What a system returned for each input that it answered more than once."""
     answered = calls[calls["output"].notna()].groupby("input", sort=False)["output"].agg(list)
-    return {input: outputs for input, outputs in answered.items() if len(outputs) > 1}  # type: ignore[misc]
+    return {input: outputs for input, outputs in answered.items() if len(outputs) > 1}
 
 
 def _system(task: str, calls: pd.DataFrame, outputs: Mapping[int, Sequence[Output]]) -> Entry:
@@ -127,7 +127,7 @@ def _cell(task: str, stored: Any, groups: pd.DataFrame, outputs: Mapping[int, Se
             ends = [asked[name].to_numpy() for name in ("outcome", "cluster")]
             # No group could satisfy by chance a relation that equal outputs violate.
             chance = None if None in by_chance else violation_rate(_table(by_chance), **OUTCOMES)
-            measured = _rates(steadiness(_table(by_call), *ends, **OUTCOMES)) | {"vr_by_chance": chance}
+            measured = _rates(steadiness(_table(by_call), ends[0], ends[1], **OUTCOMES)) | {"vr_by_chance": chance}
     unknown = dict.fromkeys(RepeatedCell.__annotations__) | {"share": estimated(None, reason=reason)}
     return unknown | measured | {"reason": reason}
 
@@ -158,4 +158,4 @@ def _outcome(relation: Plain | Composed, outputs: Sequence[Output]) -> int:
 
 def _table(rows: Sequence[Any]) -> np.ndarray:
     """Outcomes, a row a group, filled up with `NO_CALL`."""
-    return pd.DataFrame(list(rows)).fillna(NO_CALL).to_numpy(np.int64)
+    return np.asarray(pd.DataFrame(list(rows)).fillna(NO_CALL), np.int64)

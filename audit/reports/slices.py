@@ -91,8 +91,9 @@ def _occupied(entry: Entry, part: Basis, relations: Sequence[str], system: str) 
     """The cells of a system under these relations that have groups in a slice, and these groups."""
     keys = (part.places.get((entry["study"], relation, system)) for relation in relations)
     there = set(np.unique(part.checked.cell).tolist())
-    cells = [place for place in keys if place in there]
-    return cells, *(where(of, np.isin(of.cell, cells)) for of in (part.checked, part.judged))  # type: ignore[return-value]
+    cells = [place for place in keys if place is not None and place in there]
+    checked, judged = np.isin(part.checked.cell, cells), np.isin(part.judged.cell, cells)
+    return cells, where(part.checked, checked), where(part.judged, judged)
 
 
 def _rate(entry: Entry, name: str | None, relation: str | None, system: str, part: Basis) -> list[SliceRate]:
@@ -155,11 +156,13 @@ def slice_tests(entries: Sequence[Entry], sliced: Sliced, basis: Basis, sources:
 def _tests(entry: Entry, system: str, inside: Basis, outside: Basis) -> Iterator[tuple[str, Entry | None]]:
     """Yield the test of each kind of rate; None where too little is known for it."""
     z = float(-ndtri((1 - inside.confidence) / 2))
-    (cells, *groups), (rest, *others) = (_occupied(entry, of, entry["relations"], system) for of in (inside, outside))
-    if not cells or not rest:
+    parts = [_occupied(entry, part, entry["relations"], system) for part in (inside, outside)]
+    if not all(cells for cells, *_ in parts):
         return
-    both, (checked, judged) = (inside.rates(cells), outside.rates(rest)), zip(groups, others, strict=True)
-    for kind, groups in (("observed", checked), ("genuine", judged)):
+    both = inside.rates(parts[0][0]), outside.rates(parts[1][0])
+    checked, judged = [of for _, of, _ in parts], [of for *_, of in parts]
+    kinds: list[tuple[str, Sequence[Checked | Judged]]] = [("observed", checked), ("genuine", judged)]
+    for kind, groups in kinds:
         rates = [getattr(one, kind) for one in both]
         known = [rate.less() for rate in rates if rate is not None and rate.value is not None]
         clusters = [len(np.unique(one.cluster)) for one in groups]
