@@ -30,6 +30,7 @@ from audit.reports.words import capital
 from audit.runner.studies import cut_inputs, inapplicable_notes
 from audit.sampling.options import MAJORITY
 from audit.statistics.intervals import effective_interval, effective_size
+from audit.statistics.rates import rates_of
 from audit.store import snapshot
 from audit.store.brought import absent_plugins
 from audit.store.core import adjudication, answer, question, relation, system
@@ -46,8 +47,8 @@ _USUAL = (("quorum", MAJORITY), ("follow_ups", 0.0))
 class Evidence:
     """What a report is computed from: targets and weights can be tried on it without reading again.
 
-    `made_from` is the part of the signature that is known already; `sliced` are the slices that were asked for;
-    `lenient` are the counts if gold had the `lacking` labels; `parts` those of the document that no option changes.
+    `made_from` is the part of the signature that is known already, `sliced` are the slices that were asked for, `parts`
+    those of the document that no option changes.
     """
 
     counted: Counted
@@ -56,8 +57,6 @@ class Evidence:
     plans: Sequence[PlanAdherence]
     accuracy: Sequence[RightOutputs]
     sliced: Sliced | None
-    lenient: Counted | None
-    lacking: Mapping[str, Sequence[str]]
     parts: Entry
 
 
@@ -98,10 +97,12 @@ def evidence(
             plans=plan_adherence(connection, counted.studies, counted.samples),
             accuracy=right_outputs(connection, counted, whose),
             sliced=slice_sources(connection, counted, slicings) if slicings else None,
-            lenient=_lenient(connection, counted, whose, lacking) if lacking else None,
-            lacking=lacking,
-            parts={"causes": cause_entries(causes), "disputes": disputes(connection, among)}
-            | {name: entries for name, entries in optional.items() if entries},
+            parts={
+                "causes": cause_entries(causes),
+                "disputes": disputes(connection, among),
+                "sensitivity": _sensitivity(connection, counted, whose, lacking) if lacking else None,
+                **{name: entries for name, entries in optional.items() if entries},
+            },
         )
 
 
@@ -219,15 +220,22 @@ def disputes(connection: Connection, among: ColumnElement[bool]) -> Entry | None
     return {"settled": len(codes), "reasons": reasons, "uncoded": codes.count(None)} if codes else None
 
 
-def _lenient(connection: Connection, counted: Counted, whose: Whose, lacking: Mapping[str, Sequence[str]]) -> Counted:
-    """The counts once more, with the labels that gold never says (`lacking`, by task) right wherever gold answers."""
-    answers = {
-        question: KnownAnswer(answer.allowed | set(lacking.get(question[0], ())), answer.origin)
-        if answer.origin == "gold"
-        else answer
-        for question, answer in known_answers(connection, whose).items()
-    }
-    return recount(connection, counted, whose, answers)
+def _sensitivity(connection: Connection, counted: Counted, whose: Whose, lacking: Mapping[str, Sequence[str]]) -> Entry:
+    """R_FS over the cells that have an estimate, as it is, and with the labels that gold never says (`lacking`, by
+    task) right wherever gold answers."""
+    answers = known_answers(connection, whose)
+    for question_of, answer_of in answers.items():
+        if answer_of.origin == "gold":
+            allowed = answer_of.allowed | set(lacking.get(question_of[0], ()))
+            answers[question_of] = KnownAnswer(allowed, answer_of.origin)
+    rates = []
+    for one in (counted, recount(connection, counted, whose, answers)):
+        of_cells = [rates_of([at], one.judged, one.checked, finite=False).false for at in range(len(one.cells))]
+        known = [at for at, rate in enumerate(of_cells) if rate is not None and rate.value is not None]
+        whole = rates_of(known, one.judged, one.checked, finite=False).false if known else None
+        rates.append(None if whole is None else whole.value)
+    labels = list(dict.fromkeys(label for missing in lacking.values() for label in missing))
+    return {"labels": labels, "fs_rate": rates[0], "fs_rate_right": rates[1]}
 
 
 # Causes of false satisfactions.

@@ -64,7 +64,6 @@ def report_of(
         report["overall"]["waiting_groups"] = basis.open_groups
     report["overall"]["audits_waiting"] = counted.audits_waiting
     add_carries(report, counted, target)
-    report["sensitivity"] = _sensitivity(basis, target)
     report["accuracy"] = accuracy_entries(report["violations"], basis.accuracy)
     add_accuracy(report, basis.accuracy)
     report |= basis.parts  # type: ignore[typeddict-item]
@@ -111,20 +110,6 @@ def comparisons_of(counted: Counted, study: int) -> Comparisons:
         tuple(systems.get(id, str(id)) for id in population.systems),
         population.cluster,
     )
-
-
-def _sensitivity(basis: Evidence, target: Target) -> Entry | None:
-    """R_FS as it is, and with the labels that gold lacks right, over the cells that have an estimate."""
-    if basis.lenient is None:
-        return None
-    rates = []
-    for counted in (basis.counted, basis.lenient):
-        numbers = basis_of(counted, target)
-        of_cells = (numbers.rates_of_cell(at).false for at in range(len(numbers.cells)))
-        known = [at for at, rate in enumerate(of_cells) if rate is not None and rate.value is not None]
-        rates.append(numbers.rates(known).false.value if known else None)  # type: ignore[union-attr]
-    labels = list(dict.fromkeys(label for missing in basis.lacking.values() for label in missing))
-    return {"labels": labels, "fs_rate": rates[0], "fs_rate_right": rates[1]}
 
 
 def _plan(standing: PlanAdherence, settings: Mapping[str, Any]) -> Entry:
