@@ -25,21 +25,20 @@ LEAST_CLUSTERS = 20
 one of genuine rates: fewer tell too little of how groups go together."""
 
 
-def slice_entries(tables: Sequence[ViolationTable], sliced: Sliced, basis: Basis, sources: np.ndarray) -> list[Entry]:
-    """Return an entry for each table of `violations` and slicing: rates of every slice and system, and the decision in
-    each slice.
+def slice_entries(
+    tables: Sequence[ViolationTable], sliced: Sliced, basis: Basis, sources: np.ndarray
+) -> tuple[list[Entry], Entry]:
+    """Return an entry for each table of `violations` and slicing, and the tests of slices against the rest.
 
-    `sources` are the ids of the sources by their codes in `basis`. `rates` has one for each (slice, system) over all
-    relations (`relation` None), then one for each relation. A study that the property says nothing of has no rates and
-    a reason.
+    `sources` are the ids of the sources by their codes in `basis`. An entry has the rates of each (slice, system) over
+    all relations (`relation` None), then under each, and the decision in each slice; a study that the property says
+    nothing of has a reason. Each slice of each system is tested against the rest of its study's sources, for VR_o and
+    for VR_g: either is one family of hypotheses over the whole report, with q-values that hold however the slices
+    overlap. Tests are about texts to come, so there are none where the target is the corpus. The worst come first.
     """
-    entries: list[Entry] = []
+    entries, tests, untested = list[Entry](), list[Entry](), dict[tuple[Any, ...], Entry]()
     for table in tables:
-        places = np.flatnonzero([plain(one) == table["study"] for one in basis.cells["study"]]).tolist()
-        judged, checked = of_cells(basis.judged, places), of_cells(basis.checked, places)
-        comparisons = {study: one for study, one in basis.comparisons.items() if study == table["study"]}
-        cells = basis.cells.iloc[places].reset_index(drop=True)
-        own = replace(basis, cells=cells, judged=judged, checked=checked, comparisons=comparisons, _of_cells={})
+        own = _of_study(basis, table["study"])
         for by, studies in sliced.by.items():
             slices = studies[int(str(table["study"]))]
             reason = message("slices.none_gold" if by == GOLD else "slices.none_of", property=by)
@@ -51,7 +50,7 @@ def slice_entries(tables: Sequence[ViolationTable], sliced: Sliced, basis: Basis
             }  # fmt: skip
             entries.append(entry)
             for code, (name, keep) in enumerate(_parts(slices, sources)) if slices.names else ():
-                part = _within(own, keep, np.asarray(slices.code == code))
+                part, rest = _within(own, keep, np.asarray(slices.code == code)), own.within(~keep)
                 if not len(part.checked.cell):
                     entry["empty"] += [] if name is None else [name]
                     continue
@@ -59,10 +58,34 @@ def slice_entries(tables: Sequence[ViolationTable], sliced: Sliced, basis: Basis
                 for system in entry["systems"]:
                     for relation in (None, *entry["relations"]):
                         entry["rates"] += _rate(entry, name, relation, system, part)
+                    for kind, test in _tests(entry, system, part, rest) if name is not None else ():
+                        key = {"study": entry["study"], "by": by, "slice": name, "rate": kind}
+                        if test is None:
+                            untested.setdefault(tuple(key.values()), key | {"systems": []})["systems"].append(system)
+                        else:
+                            tests.append(
+                                key | {"task": entry["task"], "corpus": entry["corpus"], "system": system} | test
+                            )
                 (decision,) = decisions(part, cell_entries(part), families_of(own.cells, True))
                 entry["decisions"].append({"slice": name, **decision})
             entry["rates"].sort(key=lambda rate: rate["relation"] is not None)
-    return entries
+    for kind in ("observed", "genuine"):
+        of_rate = [test for test in tests if test["rate"] == kind]
+        for test, q in zip(of_rate, discovery_rates([test["p"] for test in of_rate]), strict=True):
+            test |= {"q": q, "found": q <= LEVEL}
+    tests.sort(key=lambda test: (test["rate"] == "observed", not test["found"], -test["difference"]))
+    reason = None if basis.target == "population" else message("slices.tests_need_population")
+    family = {"level": LEVEL, "least": LEAST_CLUSTERS, "tests": tests, "untested": list(untested.values())}
+    return entries, family | {"reason": reason}
+
+
+def _of_study(basis: Basis, study: Any) -> Basis:
+    """The cells of a study alone."""
+    places = np.flatnonzero([plain(one) == study for one in basis.cells["study"]]).tolist()
+    judged, checked = of_cells(basis.judged, places), of_cells(basis.checked, places)
+    comparisons = {id: one for id, one in basis.comparisons.items() if id == study}
+    cells = basis.cells.iloc[places].reset_index(drop=True)
+    return replace(basis, cells=cells, judged=judged, checked=checked, comparisons=comparisons, _of_cells={})
 
 
 def _parts(slices: StudySlices, sources: np.ndarray) -> Iterator[tuple[str | None, np.ndarray]]:
@@ -120,41 +143,10 @@ def _rate(entry: Entry, name: str | None, relation: str | None, system: str, par
     ]  # fmt: skip
 
 
-# The slices in which relations are violated more often than in the rest.
-
-
-def slice_tests(entries: Sequence[Entry], sliced: Sliced, basis: Basis, sources: np.ndarray) -> Entry:
-    """Return each slice of each system tested against the rest of its study's sources, for VR_o and for VR_g.
-
-    Each kind of rate is one family of hypotheses over the whole report, with q-values that hold however the slices
-    overlap. Tests are about texts to come, so there are none where the target is the corpus. The worst come first.
-    """
-    result: Entry = {"level": LEVEL, "least": LEAST_CLUSTERS, "tests": [], "untested": [], "reason": None}
-    if basis.target != "population":
-        return result | {"reason": message("slices.tests_need_population")}
-    untested: dict[tuple[Any, ...], Entry] = {}
-    for entry in (entry for entry in entries if not entry["reason"]):
-        for name, keep in _parts(sliced.by[entry["by"]][entry["study"]], sources):
-            parts = basis.within(keep), basis.within(~keep)
-            for system in entry["systems"] if name is not None and name in entry["slices"] else ():
-                for kind, test in _tests(entry, system, *parts):
-                    key = {"study": entry["study"], "by": entry["by"], "slice": name, "rate": kind}
-                    if test is None:
-                        untested.setdefault(tuple(key.values()), key | {"systems": []})["systems"].append(system)
-                    else:
-                        place = {part: entry[part] for part in ("task", "corpus")}
-                        result["tests"].append(key | place | {"system": system, **test})
-    result["untested"] = list(untested.values())
-    for kind in ("observed", "genuine"):
-        of_rate = [test for test in result["tests"] if test["rate"] == kind]
-        for test, q in zip(of_rate, discovery_rates([test["p"] for test in of_rate]), strict=True):
-            test |= {"q": q, "found": q <= LEVEL}
-    result["tests"].sort(key=lambda test: (test["rate"] == "observed", not test["found"], -test["difference"]))
-    return result
-
-
 def _tests(entry: Entry, system: str, inside: Basis, outside: Basis) -> Iterator[tuple[str, Entry | None]]:
     """Yield the test of each kind of rate; None where too little is known for it."""
+    if inside.target != "population":
+        return
     z = float(-ndtri((1 - inside.confidence) / 2))
     parts = [_occupied(entry, part, entry["relations"], system) for part in (inside, outside)]
     if not all(cells for cells, *_ in parts):

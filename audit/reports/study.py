@@ -20,7 +20,7 @@ from audit.reports.evidence import Evidence, evidence
 from audit.reports.judges import own_note, proxy_judges
 from audit.reports.options import ReportOptions
 from audit.reports.preference import Weights
-from audit.reports.slices import slice_entries, slice_tests
+from audit.reports.slices import slice_entries
 from audit.reports.standings import add_accuracy, primary_entries
 from audit.reports.validity import add_carries, low_notes
 from audit.statistics.contests import DRAWS
@@ -70,8 +70,8 @@ def report_of(
     if primary:
         report["primary"] = primary
     if basis.sliced is not None:
-        report["slices"] = slice_entries(report["violations"], basis.sliced, numbers, counted.sources)
-        report["slice_tests"] = slice_tests(report["slices"], basis.sliced, numbers, counted.sources)
+        parts = slice_entries(report["violations"], basis.sliced, numbers, counted.sources)
+        report["slices"], report["slice_tests"] = parts
     planned = {"answers": described["answers"]["whose"], "target": target, "delta": delta}
     planned |= {"weights": weights.source if weights else None}
     report["plan"] = [_plan(standing, planned) for standing in basis.plans]
