@@ -22,7 +22,7 @@ from audit.judging.answers import is_counted
 from audit.messages import message
 from audit.relations import Outcome, name_order
 from audit.reports.agreement import coefficient_table
-from audit.reports.document import Entry, EstimateEntry, ReportDocument, estimated, plain
+from audit.reports.document import Entry, ReportDocument, estimated, plain
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import UNKNOWN, Say, count, estimate, number
 from audit.statistics.agreement import Ratings, suite
@@ -44,12 +44,10 @@ from audit.store.core import annotator, judgement, question, relation, study, sy
 from audit.tasks import wording
 from audit.tasks.questions import HOLDS, RATINGS, SCALES, UNSURE
 
-AGREEMENT = {
-    None: ("percent_agreement",),
-    "ordinal": ("krippendorff_alpha",),
-    "quadratic": ("cohen_kappa", "fleiss_kappa"),
-}
-"""The coefficients of raters, by level."""
+_OF_RATERS = {
+    (None, "percent_agreement"), ("ordinal", "krippendorff_alpha"), ("quadratic", "cohen_kappa"),
+    ("quadratic", "fleiss_kappa"),
+}  # fmt: skip
 
 
 def read_validity(
@@ -156,34 +154,22 @@ def _entry(pairs: pd.DataFrame, checks: Checked, systems: Sequence[str]) -> Entr
     for by, asked, column in (("text", rated, "valid"), ("relation", judged, "holds")):
         for at in np.argsort(systems, kind="stable") if by == "text" or len(judged) else ():
             cells += _cell(systems[at], by, asked, asked[column] == 0, pd.Series(outcomes[:, at], groups[:, at]))
+    valid, broken, scales = rated["valid"] == 1, judged["holds"] == 0, list[Entry]()
+    shares = [
+        estimated(rate_of_clusters(of["cluster"].to_numpy(), hit.to_numpy(int)), len(of))
+        for of, hit in ((rated, valid), (judged, broken))
+    ]
+    for scale in SCALES:
+        both = pairs.dropna(subset=[f"{scale}_source", f"{scale}_follow_up"])
+        source, follow_up = both[f"{scale}_source"], both[f"{scale}_follow_up"]
+        difference = paired_difference((follow_up - source).to_numpy(float), both["cluster"].to_numpy())
+        means = {"scale": scale, "original": plain(source.mean()), "follow_up": plain(follow_up.mean())}
+        scales.append(means | {"difference": estimated(difference, len(both))})
     return {
-        "study": int(study_id),
-        "task": str(task),
-        "relation": str(name),
-        "pairs": len(pairs),
-        "scales": [_scale(scale, pairs) for scale in SCALES],
-        "valid": int((rated["valid"] == 1).sum()),
-        "share": _share(rated["cluster"], rated["valid"] == 1),
-        "holds": {"broken": int((judged["holds"] == 0).sum()), "rate": _share(judged["cluster"], judged["holds"] == 0)},
+        "study": int(study_id), "task": str(task), "relation": str(name), "pairs": len(pairs), "scales": scales,
+        "valid": int(valid.sum()), "share": shares[0], "holds": {"broken": int(broken.sum()), "rate": shares[1]},
         "cells": cells,
-    }
-
-
-def _share(cluster: pd.Series, hit: Any) -> EstimateEntry:
-    return estimated(rate_of_clusters(cluster.to_numpy(), np.asarray(hit, int)), len(cluster))
-
-
-def _scale(name: str, pairs: pd.DataFrame) -> Entry:
-    """Return what pairs say on one scale, those of which both texts have a score."""
-    pairs = pairs.dropna(subset=[f"{name}_source", f"{name}_follow_up"])
-    source, follow_up = (pairs[f"{name}_{role}"] for role in ("source", "follow_up"))
-    difference = paired_difference((follow_up - source).to_numpy(float), pairs["cluster"].to_numpy())
-    return {
-        "scale": name,
-        "original": plain(source.mean()),
-        "follow_up": plain(follow_up.mean()),
-        "difference": estimated(difference, len(pairs)),
-    }
+    }  # fmt: skip
 
 
 def _cell(name: str, by: str, asked: pd.DataFrame, unsound: pd.Series, outcome: pd.Series) -> Iterator[Entry]:
@@ -201,15 +187,11 @@ def _cell(name: str, by: str, asked: pd.DataFrame, unsound: pd.Series, outcome: 
     if satisfied.groups + violated.groups:
         share, rate = violations_worth(satisfied, violated)
         yield {
-            "system": name,
-            "by": by,
-            "asked_satisfied": len(satisfied.unsound),
-            "asked_violated": len(violated.unsound),
-            "unsound_violated": int(violated.unsound.sum()),
+            "system": name, "by": by, "asked_satisfied": len(satisfied.unsound),
+            "asked_violated": len(violated.unsound), "unsound_violated": int(violated.unsound.sum()),
             "unsound": estimated(share if violated.groups else None),
-            "vr_observed": violated.groups / (satisfied.groups + violated.groups),
-            "vr_sound": estimated(rate),
-        }
+            "vr_observed": violated.groups / (satisfied.groups + violated.groups), "vr_sound": estimated(rate),
+        }  # fmt: skip
 
 
 def _agreement(pairs: pd.DataFrame, rated: pd.DataFrame) -> list[Entry]:
@@ -220,8 +202,8 @@ def _agreement(pairs: pd.DataFrame, rated: pd.DataFrame) -> list[Entry]:
     # Texts of one source go together: the source's own text, and what was made of it.
     cluster_of = pd.concat([pairs.set_index(role)["cluster"] for role in ("follow_up", "source")]).to_dict()
     ratings = Ratings.of(frame.assign(cluster=frame["item"].map(cluster_of)), RATINGS)
-    known = [(one, names) for level, names in AGREEMENT.items() for one in suite(ratings, level) if one.level == level]
-    return [asdict(one) for one, names in known if one.name in names]
+    known = {(one.level, one.name): one for level in ("ordinal", "quadratic") for one in suite(ratings, level)}
+    return [asdict(one) for key, one in known.items() if key in _OF_RATERS]
 
 
 def low_notes(entries: Sequence[Entry]) -> list[str]:
@@ -254,17 +236,11 @@ def validity_sections(document: Entry) -> Iterator[Section]:
     """Yield who rated, the ratings by relation, what violations are worth, and how far raters agree."""
     raters = ", ".join(f"{rater['name']} ({count(rater['ratings'])})" for rater in document["raters"])
     who, say = f"Rated by {raters}; {count(document['unsure'])} answers were unsure and count as none.", Say()
-    agreement = [
-        Section(
-            f"Agreement of raters on {say('scale.name_' + part['scale']).lower()}",
-            [coefficient_table(part["coefficients"])]
-            if part["coefficients"]
-            else ["There is nothing to compare: fewer than two raters."],
-        )
-        for part in document["agreement"]
-    ]
-    parts = [who, *validity_parts(document["relations"], say), *agreement, closing(document)]
-    yield Section(say("validity.title"), parts)
+    parts: list[Any] = [who, *validity_parts(document["relations"], say)]
+    for part in document["agreement"]:
+        found = coefficient_table(part["coefficients"]) if part["coefficients"] else "There are fewer than two raters."
+        parts.append(Section(f"Agreement of raters on {say('scale.name_' + part['scale']).lower()}", [found]))
+    yield Section(say("validity.title"), [*parts, closing(document)])
 
 
 def validity_parts(entries: Sequence[Entry], say: Say) -> Iterator[str | Table]:
