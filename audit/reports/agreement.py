@@ -71,23 +71,16 @@ def agreement_report(
     for pair in pairs:
         shared = 100 * pair["percent_agreement"]
         pair["note"] = None if pair["cohen_kappa"] is not None else message("undefined.no_variation", percent=shared)
+    groups = [
+        {"by": by, "value": value, **measured(Ratings.of(of, ratings.labels, ratings.scale == "order"))}
+        for value, of in _parts(frame, by, parts)
+    ]
+    interval = "Bayesian bootstrap by " + ("item" if ratings.clusters is None else "source")
+    signature = {"audit": audit.__version__, **rated.origin, "interval": interval, "confidence": confidence}
     return {
-        **measured(ratings),
-        "annotators": list(ratings.annotators),
-        "labels": list(ratings.labels),
-        "groups": [
-            {"by": by, "value": value, **measured(Ratings.of(of, ratings.labels, ratings.scale == "order"))}
-            for value, of in _parts(frame, by, parts)
-        ],
-        "pairs": pairs,
-        "notes": notes,
-        "signature": {
-            "audit": audit.__version__,
-            **rated.origin,
-            "interval": "Bayesian bootstrap by " + ("item" if ratings.clusters is None else "source"),
-            "confidence": confidence,
-        },
-    }
+        **measured(ratings), "annotators": list(ratings.annotators), "labels": list(ratings.labels), "groups": groups,
+        "pairs": pairs, "notes": notes, "signature": signature,
+    }  # fmt: skip
 
 
 def stored_agreement(engine: Engine, by: int | None = None, among: ColumnElement[bool] | None = None) -> list[Entry]:

@@ -40,16 +40,11 @@ def judges_report(engine: Engine, only: str | None = None, by: int | None = None
         judges = judge_entries(connection, only)
     if not judges and by is None:
         raise AuditError("no judge has answered anything yet; ask one with `audit judge ask`")
-    return {
-        "judges": judges,
-        "notes": [message("judges.note_questions"), message("judges.note_apart")],
-        "signature": {
-            "audit": audit.__version__,
-            "judges": [{"name": judge["name"], "version": judge["version"]} for judge in judges],
-            "interval": "exact, at the effective size of sources; kappa by the Bayesian bootstrap",
-            "confidence": 0.95,
-        },
-    }
+    named = [{"name": judge["name"], "version": judge["version"]} for judge in judges]
+    interval = "exact, at the effective size of sources; kappa by the Bayesian bootstrap"
+    signature = {"audit": audit.__version__, "judges": named, "interval": interval, "confidence": 0.95}
+    notes = [message("judges.note_questions"), message("judges.note_apart")]
+    return {"judges": judges, "notes": notes, "signature": signature}
 
 
 def judge_entries(connection: Connection, only: str | None = None, tasks: Collection[str] | None = None) -> list[Entry]:

@@ -50,26 +50,16 @@ def quality_report(record: Record, task: str | None = None, kind: Kind | None = 
     labels, rated = labels_of(chosen, asked), frame[(frame["round"] == FIRST) & (frame["answer"] != UNSURE)]
     ratings = rated.rename(columns={"question": "item", "answer": "label"})[RATING]
     alpha, others = leave_one_out(Ratings.of(ratings, labels)) if len(ratings) else (None, dict[str, WithOthers]())
+    people = [
+        _annotator(name, frame[frame["annotator"] == name], record, labels, others.get(name)) for name in record.people
+    ]
+    signature = {"audit": audit.__version__, "task": chosen, "about": asked, "least": LEAST}
+    signature |= {"intervals": "wilson, bonett-price, newcombe", "confidence": 0.95}
     return {
-        "task": chosen,
-        "about": f"{asked}s",
-        "labels": list(labels),
-        "alpha": alpha,
-        "annotators": [
-            _annotator(name, frame[frame["annotator"] == name], record, labels, others.get(name))
-            for name in record.people
-        ],
-        "settings": asdict(record.settings),
+        "task": chosen, "about": f"{asked}s", "labels": list(labels), "alpha": alpha, "annotators": people,
+        "settings": asdict(record.settings), "signature": signature,
         "notes": [message("note.quality_accuracy"), message("note.quality_settled")],
-        "signature": {
-            "audit": audit.__version__,
-            "task": chosen,
-            "about": asked,
-            "least": LEAST,
-            "intervals": "wilson, bonett-price, newcombe",
-            "confidence": 0.95,
-        },
-    }
+    }  # fmt: skip
 
 
 def _annotator(
@@ -145,33 +135,21 @@ def annotators_report(rated: Rated, draws: int = 1000, seed: int = 0) -> Entry:
 
     low, high = (None, None) if fit.marginals_interval is None else map(by_label, fit.marginals_interval)
     ends = [()] * len(fit.annotators) if fit.accuracy_interval is None else fit.accuracy_interval.T.tolist()
-    best = fit.posterior.argmax(axis=1)
+    # The confusion is unknown for true labels that an annotator never saw.
+    confusion = [dict(zip(fit.labels, map(by_label, of), strict=True)) for of in fit.confusion]
+    of_annotators = zip(fit.annotators, fit.ratings.tolist(), fit.accuracy.tolist(), ends, confusion, strict=True)
+    of_items = zip(map(str, fit.items), fit.posterior.argmax(axis=1), fit.posterior.max(axis=1).tolist(), strict=True)
+    signature = {"audit": audit.__version__, **rated.origin, "model": "Dawid-Skene", "prior": PRIOR}
     return {
-        "labels": list(fit.labels),
-        "marginals": by_label(fit.marginals),
-        "marginals_low": low,
-        "marginals_high": high,
+        "labels": list(fit.labels), "marginals": by_label(fit.marginals), "marginals_low": low, "marginals_high": high,
         "annotators": [
-            {
-                "annotator": name,
-                "ratings": int(fit.ratings[at]),
-                "accuracy": estimated((float(fit.accuracy[at]), *ends[at])),
-                # Unknown for true labels that the annotator never saw.
-                "confusion": dict(zip(fit.labels, map(by_label, fit.confusion[at]), strict=True)),
-            }
-            for at, name in enumerate(fit.annotators)
+            {"annotator": name, "ratings": number, "accuracy": estimated((right, *ends)), "confusion": said}
+            for name, number, right, ends, said in of_annotators
         ],
-        "items": [
-            {"item": str(item), "label": fit.labels[label], "probability": float(chances[label])}
-            for item, label, chances in zip(fit.items, best, fit.posterior, strict=True)
-        ],
-        "log_likelihood": fit.log_likelihood,
-        "iterations": fit.iterations,
-        "converged": fit.converged,
-        "notes": notes,
-        "signature": {"audit": audit.__version__, **rated.origin, "model": "Dawid-Skene", "prior": PRIOR}
-        | ({"posterior_draws": draws, "seed": seed, "confidence": 0.95} if draws else {}),
-    }
+        "items": [{"item": item, "label": fit.labels[at], "probability": chance} for item, at, chance in of_items],
+        "log_likelihood": fit.log_likelihood, "iterations": fit.iterations, "converged": fit.converged, "notes": notes,
+        "signature": signature | ({"posterior_draws": draws, "seed": seed, "confidence": 0.95} if draws else {}),
+    }  # fmt: skip
 
 
 def annotators_sections(report: Entry) -> Iterator[Section]:
