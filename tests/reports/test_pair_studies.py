@@ -16,12 +16,8 @@ registered = pytest.fixture(autouse=True)(summaries.registered)
 
 
 @pytest.fixture
-def study(tmp_path):
-    return summaries.study(tmp_path)
-
-
-@pytest.fixture
-def judged(study):
+def judged(tmp_path):
+    study = summaries.study(tmp_path)
     anna, ben, _ = summaries.people(study)
     summaries.judge_all(study, anna, ben)
     return study

@@ -15,45 +15,32 @@ from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.store import open_store
 
-SYSTEMS = '''
-import hashlib
-
+SYSTEMS = """
 ASKED = {}
 
 
 def number_of(system, text):
-    """Which call it is on this text, from 0."""
     ASKED[system, text] = ASKED.get((system, text), -1) + 1
     return ASKED[system, text]
 
 
 def steady(text):
-    """Tells shouting from speaking, always in the same way."""
     return "negative" if text.isupper() else "positive"
 
 
 def swaying(text):
-    """Says something else in the second call, whatever the text."""
     return "negative" if number_of("swaying", text) == 1 else "positive"
 
 
 def shaken(text):
-    """Says something else in the second call on what is shouted."""
     return "negative" if number_of("shaken", text) == 1 and text.isupper() else "positive"
-'''
+"""
+"""One tells shouting from speaking; the second call of one is another, and so is that of one on what is shouted."""
 
 
 @pytest.fixture
-def specs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    module = "said_" + hashlib.md5(str(tmp_path).encode()).hexdigest()
-    (tmp_path / f"{module}.py").write_text(SYSTEMS, encoding="utf-8")
-    return lambda *names: [f"{module}:{name}" for name in names]
-
-
-@pytest.fixture
-def relations(toy_relations):
-    """T1 (equal, shouted), T3 (hangs on outputs) and DIFF (different)."""
+def made(tmp_path, monkeypatch, toy_corpus, toy_relations):
+    """`made(repeats, *names)` -> report of these systems under T1 (equal, shouted), T3 (hangs on outputs) and DIFF."""
 
     def shout(text, choices):
         """Everything in upper case; the label changes."""
@@ -61,19 +48,23 @@ def relations(toy_relations):
 
     options = {"task": "sentiment", "family": "toys", "unit": "sentence", "carry": unchanged}
     uses.relation("DIFF", check=different, **options)(shout)
-    return [toy_relations[0], registry.get_relation("sentiment", "DIFF"), toy_relations[2]]
+    relations = [toy_relations[0], registry.get_relation("sentiment", "DIFF"), toy_relations[2]]
+    monkeypatch.chdir(tmp_path)
+    module = "said_" + hashlib.md5(str(tmp_path).encode()).hexdigest()
+    (tmp_path / f"{module}.py").write_text(SYSTEMS, encoding="utf-8")
 
+    def make(repeats, *names):
+        engine = open_store("sqlite://", create=True)
+        specs = [f"{module}:{name}" for name in names]
+        run(engine, toy_corpus(), specs, relations, InProcess(), options=RunOptions(repeats=repeats))
+        return study_report(engine)
 
-def made(corpus, specs, relations, repeats):
-    engine = open_store("sqlite://", create=True)
-    run(engine, corpus, specs, relations, InProcess(), options=repeats)
-    return engine
+    return make
 
 
 @pytest.mark.slow
-def test_contradictions_are_told_apart_from_violations(toy_corpus, specs, relations):
-    engine = made(toy_corpus(), specs("steady", "swaying", "shaken"), relations, RunOptions(repeats=3))
-    report = study_report(engine)
+def test_contradictions_are_told_apart_from_violations(made):
+    report = made(3, "steady", "swaying", "shaken")
     (entry,) = report["repeats"]
     steady, shaken, swaying = sorted(entry["systems"], key=lambda system: system["contradicted"])
     # Of positive, negative, positive two pairs in three differ.
@@ -109,7 +100,6 @@ def test_contradictions_are_told_apart_from_violations(toy_corpus, specs, relati
     assert "not known of T3" in text
     assert "同一输入上的自相矛盾" in to_html(report, "zh")
     # The rest of the report is what it is without repeats.
-    once = study_report(made(toy_corpus(), specs("steady"), relations, RunOptions()))
-    often = study_report(made(toy_corpus(), specs("steady"), relations, RunOptions(repeats=3)))
+    once, often = made(1, "steady"), made(3, "steady")
     assert often.pop("repeats")
     assert often == once

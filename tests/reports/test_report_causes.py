@@ -16,7 +16,6 @@ from audit.reports.evidence import cause_entries
 from audit.reports.study import study_report
 from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
-from audit.statistics.intervals import effective_interval
 from audit.store import open_store
 from audit.store.core import question
 from audit.studies.impact import false_satisfactions, give_cause
@@ -40,18 +39,6 @@ def of(entries, by, name):
 
 def share(entry, code):
     return next(cause for cause in entry["causes"] if cause["cause"] == code)
-
-
-def test_shares_of_one_cell_are_those_of_its_sample():
-    entries = cause_entries(falses(("a", 5, ["doubtful"] * 3 + ["all_wrong"] * 5 + [None] * 2)))
-    entry = of(entries, "system", "a")
-    assert (entry["false"], entry["named"], entry["cells"], entry["study"]) == (10, 8, 1, None)
-    doubtful = share(entry, "doubtful")
-    ends = effective_interval(3 / 8, 8)
-    assert doubtful["count"] == 3
-    rate = [doubtful["share"][end] for end in ("value", "low", "high")]
-    assert rate == pytest.approx([3 / 8, ends.low, ends.high])
-    assert sum(cause["share"]["value"] for cause in entry["causes"]) == pytest.approx(1)
 
 
 def test_cells_weigh_as_many_false_satisfactions_as_they_have():
