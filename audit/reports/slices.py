@@ -74,9 +74,9 @@ def slice_entries(
         for test, q in zip(of_rate, discovery_rates([test["p"] for test in of_rate]), strict=True):
             test |= {"q": q, "found": q <= LEVEL}
     tests.sort(key=lambda test: (test["rate"] == "observed", not test["found"], -test["difference"]))
-    reason = None if basis.target == "population" else message("slices.tests_need_population")
+    untestable = None if basis.target == "population" else message("slices.tests_need_population")
     family = {"level": LEVEL, "least": LEAST_CLUSTERS, "tests": tests, "untested": list(untested.values())}
-    return entries, family | {"reason": reason}
+    return entries, family | {"reason": untestable}
 
 
 def _of_study(basis: Basis, study: Any) -> Basis:
