@@ -17,7 +17,7 @@ WIDTH = 88
 GROUPS = {
     "Run and judge": ["run", "open", "Study"],
     "Before a run": ["check_system", "forecast"],
-    "Results": ["Report", "RelationResult", "Ranked", "Pair", "Cell", "Estimate", "rerank"],
+    "Results": ["Report", "Comparison", "Estimate", "compare", "rerank"],
     "Agreement": ["agreement", "Agreement"],
     "Relations": ["relation", "equivalent", "different", "stronger", "opinionated", "Verdict", "Outcome"],
     "What there is": ["all_relations", "all_systems", "all_corpora"],
