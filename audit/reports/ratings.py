@@ -80,13 +80,10 @@ def once(rated: Rated, repeats: Repeats | None, path: str | Path) -> Rated:
     if not again.any():
         return rated
     if repeats is None:
-        earlier = frame.groupby(both, sort=False)["line"].transform("first")
         allowed = f"allowed is one rating, or choose with repeats={joined('list.or', REPEATS)}"
         bad = [
-            (line, f"column annotator: {name} rates item {item} again, first on line {first}; {allowed}")
-            for line, item, name, first in zip(
-                *(frame[at][again] for at in ("line", *both)), earlier[again], strict=True
-            )
+            (row.line, f"column annotator: {row.annotator} rates item {row.item} again; {allowed}")
+            for row in frame[again].itertuples()
         ]
         refuse_bad_rows(path, bad, len(frame), parameter="repeats")
     if repeats == "majority":
