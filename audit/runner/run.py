@@ -123,6 +123,16 @@ class RunResult:
         return [*lines, *self.inapplicable]
 
 
+class AllFailed(AuditError):
+    """A system has no check without an error: there is nothing to sample. What was made is stored; `ran` says what."""
+
+    status = 1
+
+    def __init__(self, reason: str, ran: RunResult):
+        super().__init__(reason, parameter="retry_errors")
+        self.ran = ran
+
+
 class LimitReached(AuditError):
     """The run's budget is used up. What was answered is stored, and the same run goes on; `ran` says what was made."""
 
@@ -185,6 +195,9 @@ def run(
         result = replace(result, left=sum(map(study.size, left)))
         if result.left:
             raise LimitReached(budget, result)
+    for system in by_id.values():
+        if reason := store.read(partial(_all_failed, study=study.id, system=system)):
+            raise AllFailed(reason, result)
     return result
 
 
@@ -346,4 +359,22 @@ def _result(
         rejected=rejected,
         inapplicable=inapplicable_notes(connection, [study.id], systems),
         cut={systems[id].system.name: number for id, number in cut.items()},
+    )
+
+
+def _all_failed(connection: Connection, study: int, system: BoundSystem) -> str | None:
+    """Return what to say of a system whose checks in a study all ended in an error; None of any other."""
+    checks = (
+        select(verdict.c.reason)
+        .join(group, group.c.id == verdict.c.group_id)
+        .where(group.c.study_id == study, verdict.c.system_id == system.id)
+        .where(verdict.c.outcome != int(Outcome.REJECTED))
+    )
+    reason = connection.execute(checks.where(verdict.c.outcome == int(Outcome.ERROR)).limit(1)).scalar()
+    # Nearly every system has a check without an error, which is found at once.
+    if reason is None or connection.execute(checks.where(verdict.c.outcome != int(Outcome.ERROR)).limit(1)).first():
+        return None
+    return (
+        f"system {system.system.name} failed in every group, first with {reason[:200]!r}; the errors are stored, and "
+        "the same run with retry_errors tries again once the system works"
     )
