@@ -333,7 +333,7 @@ def test_a_system_that_fails_in_every_group_ends_the_run_with_a_status(tmp_path,
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "half.py").write_text(
-        'def half(text):\n    if text.isupper():\n        raise ValueError("no capitals")\n    return "positive"\n'
+        'def half(text):\n    if text.istitle():\n        raise ValueError("no capitals")\n    return "positive"\n'
     )
     (tmp_path / "texts.csv").write_text("text\nIt is good.\nIt is bad.\n")
     command = ["run", "--corpus", "texts.csv", "--systems", "half:half", "--relations", "title-case", "--workers", "0"]
