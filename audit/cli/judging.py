@@ -87,8 +87,8 @@ def _round_lines(asked: Any) -> list[str]:
 @command("gold", JUDGE, "answer questions with the gold labels of the corpora", "audit gold --db mine.db")
 def gold(db: Database = DATABASE, study: Study = None) -> Reply:
     """Lets the gold labels of the corpora answer the questions about their texts, under the name `gold`, apart from
-    people, whose answers go before. A text with different gold labels in different rows is `contradictory`, and `pairs`
-    ask whether an output is right: gold says nothing about either, so people must answer.
+    people, whose answers go before. A text with different gold labels in different rows is `contradictory`: gold says
+    nothing about it, nor about whether an output is right, so people must answer.
     """
     from audit.judging.labels import answer_with_gold
 
@@ -96,8 +96,8 @@ def gold(db: Database = DATABASE, study: Study = None) -> Reply:
     gold = answer_with_gold(engine, study)
     waiting, sentence = waiting_of(engine)
     lines = [f"Gold answers {gold.answered:,} of {gold.questions:,} questions ({gold.added:,} new)."]
-    if gold.contradictory or gold.pairs:
-        lines.append(f"It says nothing about {gold.contradictory:,} contradictory texts and {gold.pairs:,} outputs.")
+    if gold.contradictory:
+        lines.append(f"It says nothing about {counted(gold.contradictory, 'contradictory text')}.")
     return Reply(asdict(gold) | waiting, [*lines, sentence], ("report", "--db", db))
 
 
