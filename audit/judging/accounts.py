@@ -13,6 +13,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    Row,
     Select,
     Text,
     and_,
@@ -30,12 +31,9 @@ from audit.messages import joined, message
 from audit.store import insert_new, tables
 from audit.store.copying import in_utc
 from audit.store.core import (
-    adjudication,
     annotator,
     assignment,
-    count_rows,
     invitation,
-    judgement,
     lease,
     log,
     question,
@@ -52,7 +50,6 @@ DELETED = "deleted-"
 """Begins the name that stands in place of a deleted person's."""
 SHORTEST, LONGEST = 8, 1_000
 """Characters of a password: hashing a megabyte would keep the server busy."""
-_MOST_LANGUAGES = 50
 
 
 @dataclass(frozen=True)
@@ -63,20 +60,32 @@ class Account:
     name: str
     role: str
     languages: tuple[str, ...] = field(default=(), compare=False)
-    """Codes of the languages it reads, where `require` returned it; none: all."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AccountDetails(Account):
-    """An account as managers and its owner see it."""
-
-    disabled: bool
-    has_password: bool
+    """Codes of the languages it reads; none: all."""
+    disabled: bool = field(default=False, compare=False)
+    has_password: bool = field(default=False, compare=False)
     """Without one it logs in through an identity provider only."""
-    seen_at: datetime | None
+    seen_at: datetime | None = field(default=None, compare=False)
     """The last use of the app, in UTC to the minute; None: never."""
-    studies: tuple[int, ...] = ()
-    """Ids of the studies that it works on; none: all."""
+    studies: tuple[int, ...] = field(default=(), compare=False)
+    """Ids of the studies that it works on; none: all. Only `account_details` and `own_account` read them."""
+
+    session_number: int = field(default=0, compare=False, repr=False)
+    token_number: int = field(default=0, compare=False, repr=False)
+    """What its logins and tokens carry (`audit.judging.sign_in`)."""
+
+    @classmethod
+    def of(cls, row: Row[Any], studies: tuple[int, ...] = ()) -> "Account":
+        """Return the account of a row of `annotator`."""
+        return cls(
+            languages=tuple(sorted(filter(None, row.languages.split(",")))),
+            has_password=row.password is not None,
+            seen_at=row.seen_at and in_utc(row.seen_at),
+            studies=studies,
+            **{name: row._mapping[name] for name in _SAME},
+        )
+
+
+_SAME = ("id", "name", "role", "disabled", "session_number", "token_number")
 
 
 # Passwords: Argon2id. Checking one takes the same time whether or not the account exists.
@@ -86,7 +95,7 @@ def hashed(password: str) -> str:
     """Return the hash to store. Raises AuditError for a password that is too short or too long."""
     if not SHORTEST <= len(password) <= LONGEST:
         raise AuditError(message("account.password_length", count=len(password), least=SHORTEST, most=LONGEST))
-    return str(_hasher().hash(_bytes(password)))
+    return str(_hasher().hash(password.encode("utf-8", "surrogatepass")))
 
 
 def matches(password: str, stored: str | None) -> bool:
@@ -94,12 +103,8 @@ def matches(password: str, stored: str | None) -> bool:
 
     One hash is computed in every case, so that the time does not reveal which names exist.
     """
-    right = bool(_hasher().verify(_bytes(password[:LONGEST]), stored or _decoy()))
+    right = bool(_hasher().verify(password[:LONGEST].encode("utf-8", "surrogatepass"), stored or _decoy()))
     return right and stored is not None and len(password) <= LONGEST
-
-
-def _bytes(password: str) -> bytes:
-    return password.encode("utf-8", "surrogatepass")
 
 
 @cache
@@ -143,12 +148,10 @@ def checked_role(role: str) -> str:
 
 def joined_languages(languages: Sequence[str]) -> str:
     """Return language codes joined by commas, as they are stored. Raises AuditError for one that is no code."""
-    if len(languages) > _MOST_LANGUAGES:
-        raise AuditError(message("account.many_languages", count=len(languages), most=_MOST_LANGUAGES))
     for code in languages:
         if not is_code(code):
             raise AuditError(message("wrong.language", language=code[:40]))
-    return ",".join(dict.fromkeys(languages))
+    return ",".join(sorted(set(languages)))
 
 
 # Who may do what.
@@ -181,14 +184,13 @@ def require(connection: Connection, account_id: int, *roles: str, lock: bool = F
         raise NotAllowed(message("account.absent_or_disabled"))
     if row.role not in roles:
         raise NotAllowed(message("account.role_needed", roles=joined("list.or", roles), name=row.name, role=row.role))
-    return Account(int(row.id), row.name, row.role, tuple(sorted(filter(None, row.languages.split(",")))))
+    return Account.of(row)
 
 
 @cache
 def _account_query(lock: bool) -> Select[Any]:
     """Cached: every write checks the account, and building the statement takes longer than running it."""
-    columns = (annotator.c.id, annotator.c.name, annotator.c.role, annotator.c.disabled, annotator.c.languages)
-    query = select(*columns).where(annotator.c.id == bindparam("account"))
+    query = select(annotator).where(annotator.c.id == bindparam("account"))
     return query.with_for_update(key_share=True) if lock else query
 
 
@@ -225,13 +227,17 @@ def writing_as_manager(engine: Engine, by: int | None) -> Iterator[Connection]:
 @contextmanager
 def changing_accounts(engine: Engine, by: int | None = None) -> Iterator[Connection]:
     """As `writing_as_manager`, one after the other: of two managers who disable each other at once, the second finds
-    itself the last."""
+    itself the last. Raises AuditError where there was a manager before, and none would remain."""
     with engine.begin() as connection:
         # A write that changes nothing takes the lock on SQLite and on PostgreSQL.
-        managers = annotator.update().where(annotator.c.role == "manager")
-        connection.execute(managers.values(disabled=annotator.c.disabled))
+        is_manager = (annotator.c.role == "manager", annotator.c.disabled.is_(False))
+        connection.execute(annotator.update().where(is_manager[0]).values(disabled=annotator.c.disabled))
         require_manager(connection, by)
+        managers = select(annotator.c.name).where(*is_manager)
+        last = connection.execute(managers).scalars().first()
         yield connection
+        if last is not None and connection.execute(managers).first() is None:
+            raise AuditError(message("account.last_manager", name=last))
 
 
 # Making and listing accounts, by managers (`by`, an account id) or the owner of the database (None).
@@ -254,8 +260,7 @@ def add_account(
     password_hash = None if password is None else hashed(password)
     with writing_as_manager(engine, by) as connection:
         account = add_person(connection, name, role, password_hash, joined_languages(languages), studies)
-        assigned: dict[str, Any] = {"assigned": sorted(set(studies))} if studies else {}
-        note(connection, by, "account added", account=account.id, role=role, **assigned)
+        note(connection, by, "account added", account=account.id, role=role, **assigned_detail(studies))
     return account
 
 
@@ -269,14 +274,8 @@ def add_person(
     completion_code: str | None = None,
 ) -> Account:
     """Insert an account in the caller's transaction. Raises AuditError for a bad or taken name and an unknown role."""
-    row = {
-        "name": checked_name(name),
-        "role": checked_role(role),
-        "password": password_hash,
-        "languages": languages,
-        "completion_code": completion_code,
-        "created_at": tables.now(),
-    }
+    row = {"name": checked_name(name), "role": checked_role(role), "password": password_hash, "languages": languages}
+    row |= {"completion_code": completion_code, "created_at": tables.now()}
     if not insert_new(connection, tables.Annotator, [row]):
         raise AuditError(message("account.name_taken", name=row["name"]))
     account = person_named(connection, name)
@@ -293,50 +292,32 @@ def gold_id(connection: Connection) -> int:
 
 def list_accounts(engine: Engine) -> list[Account]:
     """Return the accounts of people that are not disabled, by name."""
-    with engine.connect() as connection:
-        return _people(connection, annotator.c.disabled.is_(False))
+    return [account for account in account_details(engine) if not account.disabled]
 
 
-def account_details(engine: Engine, *, by: int | None = None) -> list[AccountDetails]:
+def account_details(engine: Engine, *, by: int | None = None) -> list[Account]:
     """Return every account of a person, the disabled ones too, by name."""
     with reading_as_manager(engine, by) as connection:
-        return _details(connection, is_person(annotator))
+        return _people(connection)
 
 
-def own_account(engine: Engine, account_id: int) -> AccountDetails:
+def own_account(engine: Engine, account_id: int) -> Account:
     """Return an account as its owner sees it. Raises NotAllowed where it is disabled or absent."""
     with reading_as(engine, account_id, *ROLES) as connection:
-        return _details(connection, annotator.c.id == account_id)[0]
+        return _people(connection, annotator.c.id == account_id)[0]
 
 
 def person_named(connection: Connection, name: str) -> Account:
     """Return the account of this name. Raises AuditError where there is none."""
-    people = _people(connection, annotator.c.name == stored_name(name))
-    if not people:
+    if not (people := _people(connection, annotator.c.name == stored_name(name))):
         raise AuditError(message("account.absent", name=name))
     return people[0]
 
 
 def _people(connection: Connection, *conditions: ColumnElement[bool]) -> list[Account]:
-    query = select(annotator.c.id, annotator.c.name, annotator.c.role).where(is_person(annotator), *conditions)
-    return [Account(*row) for row in connection.execute(query.order_by(annotator.c.name))]
-
-
-def _details(connection: Connection, condition: ColumnElement[bool]) -> list[AccountDetails]:
     studies = assignments_of(connection)
-    return [
-        AccountDetails(
-            id=row.id,
-            name=row.name,
-            role=row.role,
-            languages=tuple(filter(None, row.languages.split(","))),
-            disabled=row.disabled,
-            has_password=row.password is not None,
-            seen_at=row.seen_at and in_utc(row.seen_at),
-            studies=studies.get(row.id, ()),
-        )
-        for row in connection.execute(select(annotator).where(condition).order_by(annotator.c.name))
-    ]
+    query = select(annotator).where(is_person(annotator), *conditions).order_by(annotator.c.name)
+    return [Account.of(row, studies.get(row.id, ())) for row in connection.execute(query)]
 
 
 # Changing accounts. Each change that takes something away ends the account's logins, and its tokens of the API.
@@ -351,35 +332,31 @@ ENDED = {"session_number": annotator.c.session_number + 1, "token_number": annot
 """Columns of an account that end every login of it, and its API tokens."""
 
 
-def set_password(engine: Engine, name: str, password: str, *, by: int | None = None) -> Account:
-    """Give an account another password, which ends its logins and tokens. Raises AuditError for a bad password."""
-    new = hashed(password)
+def _change(engine: Engine, name: str, by: int | None, action: str, **values: Any) -> Account:
     with changing_accounts(engine, by) as connection:
         account = person_named(connection, name)
-        change(connection, account.id, password=new, **ENDED)
-        note(connection, by, "password set", account=account.id)
-    return account
+        change(connection, account.id, **values)
+        # The question on its screen is free for others where it is disabled.
+        connection.execute(
+            delete(lease).where(lease.c.annotator_id == account.id, literal(values.get("disabled", False)))
+        )
+        note(connection, by, action, account=account.id)
+        return account
+
+
+def set_password(engine: Engine, name: str, password: str, *, by: int | None = None) -> Account:
+    """Give an account another password, which ends its logins and tokens. Raises AuditError for a bad password."""
+    return _change(engine, name, by, "password set", password=hashed(password), **ENDED)
 
 
 def disable_account(engine: Engine, name: str, *, by: int | None = None) -> Account:
-    """Keep an account out from now on; the question it was shown is free for others. Raises AuditError for the last
-    manager."""
-    with changing_accounts(engine, by) as connection:
-        account = person_named(connection, name)
-        _need_another_manager(connection, account)
-        change(connection, account.id, disabled=True, **ENDED)
-        connection.execute(delete(lease).where(lease.c.annotator_id == account.id))
-        note(connection, by, "account disabled", account=account.id)
-    return account
+    """Keep an account out from now on. Raises AuditError for the last manager."""
+    return _change(engine, name, by, "account disabled", disabled=True, **ENDED)
 
 
 def enable_account(engine: Engine, name: str, *, by: int | None = None) -> Account:
     """Let a disabled account log in again."""
-    with changing_accounts(engine, by) as connection:
-        account = person_named(connection, name)
-        change(connection, account.id, disabled=False)
-        note(connection, by, "account enabled", account=account.id)
-    return account
+    return _change(engine, name, by, "account enabled", disabled=False)
 
 
 def change_account(
@@ -400,58 +377,38 @@ def change_account(
     codes = joined_languages(languages)
     with changing_accounts(engine, by) as connection:
         account = person_named(connection, name)
-        if role != "manager":
-            _need_another_manager(connection, account)
-        had = _details(connection, annotator.c.id == account.id)[0]
-        values: dict[str, list[Any]] = {
+        values: dict[str, Any] = {
             "role": [account.role, role],
-            "languages": [",".join(had.languages), codes],
-            "assigned": [list(had.studies), sorted(set(studies))],
+            "languages": [",".join(account.languages), codes],
+            "assigned": [list(account.studies), sorted(set(studies))],
         }
         if changed := {key: value for key, value in values.items() if value[0] != value[1]}:
             change(connection, account.id, role=role, languages=codes)
             assign(connection, account.id, studies)
             # The question on its screen may be in a language or of a study that is not for it any more.
             connection.execute(delete(lease).where(lease.c.annotator_id == account.id))
-            detail: dict[str, Any] = changed
-            note(connection, by, "account changed", account=account.id, **detail)
-    return Account(account.id, account.name, role)
+            note(connection, by, "account changed", account=account.id, **changed)
+        return person_named(connection, name)
 
 
-def _need_another_manager(connection: Connection, account: Account) -> None:
-    """Raise AuditError where this account is the last manager that is not disabled, within `changing_accounts`."""
-    is_manager = (annotator.c.role == "manager") & annotator.c.disabled.is_(False)
-    if account.role == "manager" and not count_rows(connection, annotator, is_manager, annotator.c.id != account.id):
-        raise AuditError(message("account.last_manager", name=account.name))
+def delete_person(engine: Engine, name: str, *, by: int | None = None) -> str:
+    """Take name, password, languages, studies and invitations away from an account and disable it; returns `deleted-N`,
+    the name in place of theirs.
 
-
-class DeletedPerson(NamedTuple):
-    """What is kept of a deleted person: the name in place of theirs, and how much they gave."""
-
-    name: str
-    judgements: int
-    adjudications: int
-
-
-def delete_person(engine: Engine, name: str, *, by: int | None = None) -> DeletedPerson:
-    """Take name, password, languages, studies and invitations away from an account and disable it.
-
-    History is append-only: judgements and adjudications stay, comments included, under the name `deleted-N` with N the
-    account's number, and count as before. Raises AuditError for the last manager and for one's own account.
+    History is append-only: judgements and adjudications stay, comments included, and count as before. Raises AuditError
+    for the last manager and for one's own account.
     """
     with changing_accounts(engine, by) as connection:
         account = person_named(connection, name)
         if account.id == by:
             raise AuditError(message("account.own_deletion"))
-        _need_another_manager(connection, account)
         new_name = f"{DELETED}{account.id}"
         empty = {"name": new_name, "password": None, "languages": "", "completion_code": None, "disabled": True}
         change(connection, account.id, **empty, **ENDED)
         for table in (lease, assignment, invitation):
             connection.execute(delete(table).where(table.c.annotator_id == account.id))
-        own = (count_rows(connection, table, table.c.annotator_id == account.id) for table in (judgement, adjudication))
         note(connection, by, "person deleted", account=account.id)
-        return DeletedPerson(new_name, *own)
+        return new_name
 
 
 # Who works on which studies: everybody on all of them, but for accounts that a manager has assigned to some.
@@ -472,6 +429,11 @@ def checked_studies(connection: Connection, studies: Collection[int]) -> list[in
     if absent := [id for id in ids if id not in stored]:
         raise AuditError(message("account.no_study", id=absent[0]))
     return ids
+
+
+def assigned_detail(studies: Collection[int]) -> dict[str, Any]:
+    """Return what the log says of these studies; nothing where they are all."""
+    return {"assigned": sorted(set(studies))} if studies else {}
 
 
 def assign(connection: Connection, account_id: int, studies: Collection[int]) -> None:

@@ -265,10 +265,10 @@ def import_labels(
 
     A label is about a question by its key (`audit export` writes it for Label Studio), or about the input that these
     texts in this `language` are; where people judge each output, about an `output` of it. Questions are made for what
-    has none; what the database does not have is counted, not stored, or refused (`all_known`). `renamed` maps the file's labels to the task's, in
-    any case. `annotator` names who gave them, where the file names at most one. Raises BadFile for labels that cannot
-    be used, with their lines, AuditError for annotators that nobody named or that are people with an account here, and
-    where the task is not clear.
+    has none; what the database does not have is counted, or refused (`all_known`). `renamed` maps the file's labels to
+    the task's, in any case. `annotator` names who gave them, where the file names at most one. Raises BadFile for
+    labels that cannot be used, with their lines, AuditError for annotators that nobody named or that have an account
+    here, and where the task is not clear.
     """
     with unit_of_work(engine, None, owner=True) as work:
         work.hold_all()

@@ -10,11 +10,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
-from ipaddress import IPv6Address, ip_address
-from typing import Any
+from ipaddress import ip_address, ip_network
+from typing import Any, NamedTuple
 
 from sqlalchemy import Engine, Select, bindparam, select
 
@@ -33,7 +32,6 @@ from audit.judging.accounts import (
 )
 from audit.messages import message
 from audit.store import insert_new, reading, tables
-from audit.store.copying import in_utc
 from audit.store.core import annotator, secret
 
 LOGIN, LINK, TOKEN = "login", "link", "token"
@@ -45,13 +43,11 @@ BEGINNING = "audit_"
 """What every API token begins with, so that scanners for secrets find it."""
 CLAIM = "email"
 """The claim of an identity token that names the account, where the setting names none."""
-_MINUTE = timedelta(minutes=1)
 
 
 def sign(engine: Engine, purpose: str, lasts: timedelta, *values: object) -> str:
     """Return a text that carries the values until it expires."""
-    expires = (tables.now() + lasts).timestamp()
-    return str(_signer(engine, purpose).dumps([expires, *values]))
+    return str(_signer(engine, purpose).dumps([(tables.now() + lasts).timestamp(), *values]))
 
 
 def unsign(engine: Engine, purpose: str, text: str | None) -> list[Any] | None:
@@ -69,10 +65,8 @@ def unsign(engine: Engine, purpose: str, text: str | None) -> list[Any] | None:
 def _signer(engine: Engine, purpose: str) -> Any:
     from itsdangerous import URLSafeSerializer
 
-    with reading(engine) as connection:
-        key = connection.execute(select(secret.c.key)).scalar()
-    if key is None:
-        with engine.begin() as connection:
+    with engine.begin() as connection:
+        if (key := connection.execute(select(secret.c.key)).scalar()) is None:
             insert_new(connection, tables.Secret, [{"id": 1, "key": secrets.token_urlsafe(32)}])
             key = connection.execute(select(secret.c.key)).scalar_one()
     return URLSafeSerializer(key, salt=f"audit-{purpose}")
@@ -84,9 +78,8 @@ def _signer(engine: Engine, purpose: str) -> Any:
 def login_of(engine: Engine, account_id: int, lasts: timedelta = LOGIN_LASTS) -> str:
     """Return a login of an enabled account, for the browser's cookie. Raises NotAllowed."""
     with engine.connect() as connection:
-        require(connection, account_id, *ROLES)
-        query = select(annotator.c.session_number).where(annotator.c.id == account_id)
-        return sign(engine, LOGIN, lasts, account_id, connection.execute(query).scalar_one())
+        number = require(connection, account_id, *ROLES).session_number
+    return sign(engine, LOGIN, lasts, account_id, number)
 
 
 def account_of(engine: Engine, login: str | None) -> Account | None:
@@ -105,13 +98,11 @@ def end_logins(engine: Engine, account_id: int) -> None:
 def log_in(engine: Engine, name: str, password: str) -> Account:
     """Return the account of a name and password. Raises NotAllowed, with one message for every reason."""
     # No account has a name that cannot be printed, and PostgreSQL refuses a NUL byte in a question.
-    name = stored_name(name) if name.strip().isprintable() else ""
-    with engine.connect() as connection:
-        row = connection.execute(select(annotator).where(annotator.c.name == name, is_person(annotator))).first()
+    row = _named(engine, name) if name.strip().isprintable() else None
     right = matches(password, row.password if row else None)
     if row is None or not right or row.disabled:
         raise NotAllowed(message("account.wrong_password"))
-    return Account(row.id, row.name, row.role)
+    return Account.of(row)
 
 
 def account_of_claims(engine: Engine, claims: Mapping[str, Any], claim: str = CLAIM) -> Account:
@@ -125,12 +116,16 @@ def account_of_claims(engine: Engine, claims: Mapping[str, Any], claim: str = CL
         raise NotAllowed(message("account.no_claim", claim=claim))
     if claim == "email" and claims.get("email_verified", True) not in (True, "true"):
         raise NotAllowed(message("account.address_not_verified", address=name))
-    with engine.connect() as connection:
-        enabled = (annotator.c.name == stored_name(name), annotator.c.disabled.is_(False), is_person(annotator))
-        row = connection.execute(select(annotator.c.id, annotator.c.name, annotator.c.role).where(*enabled)).first()
-    if row is None:
+    row = _named(engine, name)
+    if row is None or row.disabled:
         raise NotAllowed(message("account.may_not_log_in", name=name))
-    return Account(*row)
+    return Account.of(row)
+
+
+def _named(engine: Engine, name: str) -> Any:
+    with engine.connect() as connection:
+        query = select(annotator).where(annotator.c.name == stored_name(name), is_person(annotator))
+        return connection.execute(query).first()
 
 
 def _account(engine: Engine, number: str, id: int, value: int) -> Account | None:
@@ -140,30 +135,28 @@ def _account(engine: Engine, number: str, id: int, value: int) -> Account | None
         row = connection.execute(_by(number), {"id": id, "value": value}).first()
     if row is None:
         return None
-    if row.seen_at is None or in_utc(row.seen_at) < moment - _MINUTE:
+    account = Account.of(row)
+    if account.seen_at is None or account.seen_at < moment - timedelta(minutes=1):
         with suppress(AuditError), engine.begin() as connection:  # a full disk logs nobody out
             change(connection, id, seen_at=moment)
-    return Account(row.id, row.name, row.role)
+    return account
 
 
 @cache
 def _by(number: str) -> Select[Any]:
     """Cached: every click runs it, and building the statement takes longer than running it."""
-    columns = (annotator.c.id, annotator.c.name, annotator.c.role, annotator.c.seen_at)
     same = (annotator.c.id == bindparam("id"), annotator.c[number] == bindparam("value"))
-    return select(*columns).where(*same, annotator.c.disabled.is_(False), is_person(annotator))
+    return select(annotator).where(*same, annotator.c.disabled.is_(False), is_person(annotator))
 
 
 # Tokens of the API.
 
 
-@dataclass(frozen=True)
-class Bearer:
-    """Who sends a request with a token."""
+class Bearer(NamedTuple):
+    """Who sends a request with a token; `role` is the token's or the account's, whichever is less."""
 
     account: Account
     role: str
-    """What the request may do: the token's role or the account's, whichever is less."""
     expires_at: datetime
 
 
@@ -182,10 +175,8 @@ def make_token(
         role = checked_role(role or account.role)
         if not may(account.role, role):
             raise NotAllowed(message("token.above", role=role, name=account.name, own=account.role))
-        query = select(annotator.c.token_number).where(annotator.c.id == account_id)
-        number = connection.execute(query).scalar_one()
         note(connection, account_id if by_owner else None, "token made", role=role, days=days)
-    return BEGINNING + sign(engine, TOKEN, timedelta(days=days), account_id, number, role)
+    return BEGINNING + sign(engine, TOKEN, timedelta(days=days), account_id, account.token_number, role)
 
 
 def end_tokens(engine: Engine, account_id: int) -> None:
@@ -198,15 +189,12 @@ def end_tokens(engine: Engine, account_id: int) -> None:
 
 def bearer_of(engine: Engine, token: str) -> Bearer | None:
     """Return who sends a request with this token; None where it is no token, or no longer."""
-    values = unsign(engine, TOKEN, token.removeprefix(BEGINNING))
-    if values is None:
+    if (values := unsign(engine, TOKEN, token.removeprefix(BEGINNING))) is None:
         return None
     expires, id, number, role = values
-    account = _account(engine, "token_number", id, number)
-    if account is None:
+    if (account := _account(engine, "token_number", id, number)) is None:
         return None
-    least = role if may(account.role, role) else account.role
-    return Bearer(account, least, datetime.fromtimestamp(expires, UTC))
+    return Bearer(account, role if may(account.role, role) else account.role, datetime.fromtimestamp(expires, UTC))
 
 
 # Guessing passwords: wrong ones make the next try wait.
@@ -236,19 +224,18 @@ class Throttle:
 
     def begin(self, name: str, address: str) -> int:
         """Count a try and return 0; or return the whole seconds to wait, and count nothing."""
-        now, wait = self._clock(), 0.0
-        keys = self._keys(name, address)
-        for key, free in keys.items():
+        now, wait, counted = self._clock(), 0.0, {}
+        for key, free in self._keys(name, address).items():
             number, last = self._tries.get(key, (0, now))
-            if now - last > self.FORGET:
-                del self._tries[key]
-            elif number >= free:
+            number = 0 if now - last > self.FORGET else number
+            if number >= free:
                 wait = max(wait, last + min(self.LONGEST_WAIT, 2 ** min(number - free + 1, 6)) - now)
+            counted[key] = number + 1, now
         if wait > 0:
             return math.ceil(wait)
-        for key in keys:
-            self._tries[key] = self._tries.get(key, (0, now))[0] + 1, now
-            self._tries.move_to_end(key)
+        for key in counted:
+            self._tries.pop(key, None)
+        self._tries |= counted
         while len(self._tries) > self.KEPT:
             self._tries.popitem(last=False)
         return 0
@@ -257,8 +244,8 @@ class Throttle:
         """The password was right: the name begins anew at this address, and the address gets its try back."""
         own, shared = self._keys(name, address)
         self._tries.pop(own, None)
-        number, last = self._tries.get(shared, (0, 0.0))
-        if number:
+        if shared in self._tries:
+            number, last = self._tries[shared]
             self._tries[shared] = number - 1, last
 
     def _keys(self, name: str, address: str) -> dict[tuple[str, str], int]:
@@ -272,10 +259,8 @@ def network(address: str) -> str:
     >>> network("2001:db8::1") == network("2001:db8::2"), network("::ffff:192.0.2.1")
     (True, '192.0.2.1')
     """
-    try:
+    with suppress(ValueError):
         parsed = ip_address(address)
-    except ValueError:
-        return address
-    if not isinstance(parsed, IPv6Address):
-        return str(parsed)
-    return str(parsed.ipv4_mapped or int(parsed) >> 64)
+        mapped = getattr(parsed, "ipv4_mapped", None) or parsed
+        return str(mapped if mapped.version == 4 else ip_network((address, 64), strict=False))
+    return address

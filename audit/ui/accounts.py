@@ -11,7 +11,6 @@ from sqlalchemy import Engine
 from audit.judging.accounts import ROLES as ALL_ROLES
 from audit.judging.accounts import (
     Account,
-    AccountDetails,
     account_details,
     change_account,
     disable_account,
@@ -62,7 +61,7 @@ def page() -> None:
     _show_change_form(engine, account.id, accounts, studies)
 
 
-def _row(account: AccountDetails, studies: Mapping[int, str]) -> dict[str, str]:
+def _row(account: Account, studies: Mapping[int, str]) -> dict[str, str]:
     last_seen = f"{account.seen_at:%Y-%m-%d %H:%M} UTC" if account.seen_at else t("accounts.never")
     return {
         t("accounts.name"): account.name,
@@ -136,7 +135,7 @@ def _show_invite_form(engine: Engine, by: int, studies: Mapping[int, str]) -> No
         with st.expander(t("invite.more")):
             languages = _languages_field("invite-languages")
             code = st.text_input(
-                t("invite.code"), max_chars=LONGEST_CODE + 1, autocomplete="off", help=t("invite.code_help")
+                t("invite.code"), max_chars=LONGEST_CODE, autocomplete="off", help=t("invite.code_help")
             )
             assigned = _studies_field(studies, "invite-studies")
             st.caption(t("invite.platform", link=f"{_link('…')}?participant="))
@@ -202,7 +201,7 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
                 session.done(t("invite.ended"))
 
 
-def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails], studies: Mapping[int, str]) -> None:
+def _show_change_form(engine: Engine, by: int, accounts: list[Account], studies: Mapping[int, str]) -> None:
     st.header(t("accounts.change"))
     by_id = {account.id: account for account in accounts}
     chosen = by_id[

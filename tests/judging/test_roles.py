@@ -14,7 +14,7 @@ import pytest
 
 import audit.judging
 from audit.errors import NotAllowed, Refused
-from audit.judging import accounts, invitations, judges, samples, sign_in, unit
+from audit.judging import accounts, invitations, judges, labels, samples, sign_in, unit
 from audit.judging.accounts import Account, add_account
 from audit.judging.judgements import (
     change,
@@ -60,6 +60,7 @@ WITHOUT_ACCOUNT = {
     unit.unit_of_work: "it is what asks for the role, in the transaction of those that are tried here",
     samples.drawing: "it is what asks for the role, for those that are tried here",
     unit.rebuild: "writes what follows from the history, for the command line",
+    labels.import_labels: "for whoever has the database itself, from the command line and the library",
     judges.ask_judge: "stores no vote; for whoever has the database itself, from the command line",
     ratings.attributed: "which relations and systems a question serves: for the command line, nobody's answers",
     ratings.attributed_outputs: "as `attributed`, of outputs that are judged one by one",
