@@ -131,16 +131,6 @@ def test_people_who_agreed_are_the_answer_where_the_adjudication_goes(engine, wh
     assert answers(engine) == {(first, "people"): ["positive"]}
 
 
-def test_only_the_unsettled_and_only_these_labels(engine, who):
-    agreed, disagreed = give(engine, who["ann"], "positive", "positive")
-    give(engine, who["ben"], "positive", "negative")
-    assert preview_stale(engine, Choice(labels=("positive",)), who["mia"]).judgements == 3
-    stale = mark_stale(engine, who["mia"], Choice(labels=("positive",), unsettled=True), WHY)
-    assert (stale.judgements, stale.questions) == (1, 1)
-    assert answers(engine) == {(agreed, "people"): ["positive"]}
-    assert recalled(engine, who["ann"], disagreed).stale is not None
-
-
 def test_hidden_repeats_go_with_the_answer_they_repeat_and_other_passes_stay(engine, who):
     (first,) = give(engine, who["ann"], "positive")
     table = table_of(tables.Judgement)
@@ -164,9 +154,8 @@ def test_imported_labels_and_gold_stay_unless_chosen(engine, who):
             connection.execute(table.insert(), row | {"decided_at": tables.now()})
     assert preview_stale(engine, Choice(below=9), who["mia"]).judgements == 1
     assert preview_stale(engine, Choice(labels=("positive",)), who["mia"]).judgements == 1
-    assert preview_stale(engine, Choice(below=9, elsewhere=True), who["mia"]).judgements == 2
     # Gold is no person: it never goes stale.
-    assert mark_stale(engine, who["mia"], Choice(labels=("positive",), elsewhere=True), WHY).judgements == 2
+    assert mark_stale(engine, who["mia"], Choice(labels=("positive",)), WHY).judgements == 1
 
 
 @pytest.mark.parametrize(
