@@ -7,7 +7,7 @@ from audit.judging.control_questions import KnownText, add_known
 from audit.judging.judgements import judge
 from audit.judging.queue import next_question
 from audit.judging.settings import change_settings
-from audit.store import open_store
+from audit.store import open_store, table_of, tables
 from audit.tasks import Input
 
 LABELS = ("positive", "neutral", "negative")
@@ -22,6 +22,12 @@ def world(path, questions=12, annotators=2, people=ROLES):
         engine.dispose()  # its connections are made anew, and no test here pulls the plug
     ask(engine, [Input.of(f"Film {number} was fine.") for number in range(1, questions + 1)], annotators)
     return engine, add_people(engine, people)
+
+
+def forget(engine):
+    """Nothing is known any more; the judgements stay."""
+    with engine.begin() as connection:
+        connection.execute(table_of(tables.Known).delete())
 
 
 def know(engine, purpose, count, begin="Known", explanation="Because."):

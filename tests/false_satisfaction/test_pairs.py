@@ -19,7 +19,7 @@ from audit.errors import AuditError
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.questions import queue_length
 from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, Step, settle_group
-from audit.judging.control_questions import KnownText, add_known, add_settled_questions, known_questions, pick_known
+from audit.judging.control_questions import KnownText, add_known, pick_known
 from audit.judging.judgements import judge
 from audit.judging.labels import NO_OUTPUT, Labels, answer_with_gold, import_labels, read_labels
 from audit.judging.queue import next_question
@@ -185,13 +185,7 @@ def test_each_annotators_own_opinion_of_the_groups(study):
     assert Counter(systems["value"]) == {"lead": 4, "first": 4, "last": 3}
 
 
-def test_settled_questions_about_outputs_can_be_made_known(study):
-    anna, ben, _ = summaries.people(study)
-    summaries.judge_all(study, anna, ben)
-    question = summaries.questions(study)[0]
-    add_settled_questions(study, "gold", [question["id"]])
-    (control,) = known_questions(study)
-    assert (control.kind, control.output) == ("pair", question["output"])
+def test_questions_about_outputs_are_known_where_somebody_settled_them(study):
     with pytest.raises(AuditError, match="asks about each output"):
         add_known(study, "gold", [KnownText(Input.of("x", language="zh"), ("good",))], task="summarization")
     with pytest.raises(AuditError, match="no question to pick"):

@@ -1,14 +1,14 @@
 """The training round: enforced in the claim, feedback, attempts, the mark, and nothing of it counts elsewhere."""
 
 import pytest
-from quality_world import LABELS, know, right_answer, settle_how, world
+from quality_world import LABELS, forget, know, right_answer, settle_how, world
 from question_world import rows
 
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.judging import training
 from audit.judging.activity import overview
 from audit.judging.answers import counting_votes
-from audit.judging.control_questions import known_questions, remove_known
+from audit.judging.control_questions import known_questions
 from audit.judging.judgements import judge, judging_mode, train, undo
 from audit.judging.queue import next_question, queue_of
 from audit.reports.ratings import stored_ratings
@@ -131,7 +131,7 @@ def test_without_a_mark_or_questions_nobody_is_trained(team):
     settle_how(engine, pass_mark=0.0)
     assert next_question(engine, who["ann"]) is not None
     settle_how(engine, pass_mark=1.0)
-    remove_known(engine, None)
+    forget(engine)
     assert next_question(engine, who["bob"]) is not None
 
 
