@@ -231,13 +231,12 @@ def list_own_answers(
     task: str | None = None,
     answer: Annotated[str | None, Query(description="A label, or `unsure`.")] = None,
     flagged: bool = False,
-    changeable: bool = False,
     before: Annotated[int | None, Query(ge=1, le=_LARGEST, description="`next` of the page before.")] = None,
     limit: Annotated[int, Query(ge=1, le=MOST)] = 20,
 ) -> dict[str, Any]:
     """This account's own answers, the newest first, each question once; not the question that it holds. `closed` says
     why one can no longer be changed; `next` is the `before` of the page after it."""
-    page = own_answers(visit.engine, visit.id, OwnFilter(search, task, answer, flagged, changeable), before, limit)
+    page = own_answers(visit.engine, visit.id, OwnFilter(search, task, answer, flagged), before, limit)
     names = "question_id task kind texts languages answer comment decided_at flagged closed"
     return {"answers": [_fields(entry, names) for entry in page.answers], "next": page.next}
 

@@ -1,11 +1,11 @@
 """What annotators do: judge, undo, change, skip, flag, train. An answer is acknowledged after its commit; history is
 append-only, and a question that is put off is no vote."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import BindParameter, ColumnElement, Connection, Engine, Select, bindparam, delete, exists, select
 from sqlalchemy.sql.dml import ReturningDelete
@@ -30,17 +30,14 @@ UNDOS = 10
 """Answers that can be undone one after the other."""
 
 
-@dataclass(frozen=True)
-class Undone:
-    """The judgement that an annotator withdrew last."""
+class Undone(NamedTuple):
+    """The judgement that an annotator withdrew last; `in_a_row`: of how many without one given since."""
 
     question_id: int
     task: str
     answer: str
     in_a_row: int
-    """How many were withdrawn one after the other, with none given since: 1 to `UNDOS`."""
-    comment: str = ""
-    """What was written to it: it goes back into the field."""
+    comment: str
 
 
 def judge(
@@ -99,20 +96,13 @@ def change(
         question = check_answer(work.hold(question_id), question_id, answer, comment)
         if needs_training(connection, work.who, settings_of(connection)):
             raise Refused(message("refused.training_first"))
-        before = _own(connection, account_id, question_id)
+        before = counted_answer(connection, account_id, question_id)
         if before.closed is not None:
-            raise Refused(message(f"refused.closed_{before.closed}"))
+            raise Refused(message("refused.closed_settled"))
         if (answer, comment or "") != (before.answer, before.comment):
             seen = {"shown_at": shown_at, "compared": before.compared, "client": client}
             work.judge(question, answer, before.round, comment=comment or None, supersedes=before.id, **seen)
         return before
-
-
-def _own(connection: Connection, account_id: int, question_id: int) -> OwnAnswer:
-    own = counted_answer(connection, account_id, question_id)
-    if own is None:
-        raise Refused(message("refused.no_own_answer", id=question_id))
-    return own
 
 
 def undo(engine: Engine, account_id: int, *, client: str | None = None, only: int | None = None) -> int | None:
@@ -127,22 +117,21 @@ def undo(engine: Engine, account_id: int, *, client: str | None = None, only: in
         connection = work.connection
         last = select(judgement).where(_counts_for(account_id)).order_by(judgement.c.id.desc()).limit(1)
         row = connection.execute(last).mappings().first()
-        if row is not None:
-            work.hold(int(row["question_id"]))
         if only is not None and (row is None or row["id"] != only):
             own = (judgement.c.annotator_id == account_id) & (judgement.c.answer == WITHDRAWN)
             again = select(judgement.c.question_id).where(own, judgement.c.supersedes == only)
             if (before := connection.execute(again).scalar()) is None:
                 raise Refused(message("refused.not_last", id=only))
             return int(before)
+        if row is not None:
+            work.hold(int(row["question_id"]))
         connection.execute(delete(lease).where(lease.c.annotator_id == account_id))
         if row is None:
             return None
         if len(_withdrawn_last(connection, account_id)) == UNDOS:
             raise Refused(message("refused.undone_enough", most=UNDOS))
         question_id = int(row["question_id"])
-        still_counted = select(judgement.c.id).where(judgement.c.id == row["id"], _counts_for(account_id))
-        if connection.execute(still_counted).first() is None:
+        if connection.execute(last).mappings().first() != row:  # on PostgreSQL: a manager was faster
             raise Refused(message("refused.went_stale"))
         # An adjudication settles first answers; refusing another one would tell that it was a hidden question.
         if row["round"] == FIRST and connection.execute(select(is_adjudicated(question_id))).scalar():
@@ -242,7 +231,6 @@ def _defer(engine: Engine, account_id: int, question_id: int, kind: str, comment
 
 
 def _check_flag(kind: str | None, comment: str | None) -> None:
-    """Raise Refused unless a question of this kind may be flagged with this comment."""
     if not comment:
         raise Refused(message("refused.flag_needs_comment"))
     check_comment(comment)
@@ -258,7 +246,7 @@ def flag_answer(engine: Engine, account_id: int, question_id: int, comment: str)
     """
     with unit_of_work(engine, account_id, *ROLES) as work:
         work.hold(question_id)
-        own = _own(work.connection, account_id, question_id)
+        own = counted_answer(work.connection, account_id, question_id)
         if own.flagged:
             raise Refused(message("refused.flagged_already"))
         _check_flag(own.kind, comment.strip())
@@ -310,26 +298,21 @@ def flag_taken_back(engine: Engine, account_id: int, question_id: int) -> str:
 # Training.
 
 
-@dataclass(frozen=True)
-class Training:
-    """The page of an annotator who has not passed yet."""
+class Training(NamedTuple):
+    """The page of an annotator who has not passed yet: where this attempt stands, the share of right answers that is
+    needed, the attempt before, and the next question."""
 
     attempt: int
-    """Number of the attempt that goes on, from 1."""
     answered: int
     questions: int
     right: int
     mark: float
-    """Share of right answers that is needed."""
     last: Attempt | None
-    """The attempt before."""
     shown: Shown
-    """The next question."""
 
 
-@dataclass(frozen=True)
-class Feedback:
-    """What somebody reads after an answer in training."""
+class Feedback(NamedTuple):
+    """What somebody reads after an answer in training; `finished` is the attempt, where this was its last answer."""
 
     question_id: int
     answer: str
@@ -337,17 +320,13 @@ class Feedback:
     allowed: tuple[str, ...]
     explanation: str
     finished: Attempt | None
-    """The attempt, where this was its last answer."""
 
 
-@dataclass(frozen=True)
-class JudgingMode:
-    """What an account does now: train first, or judge, with or without hidden questions."""
+class JudgingMode(NamedTuple):
+    """What an account does now: train first, or judge, with or without hidden questions, which nobody is told apart."""
 
     training: Training | None
-    """None: not trained, or passed."""
     mixed: bool
-    """Whether hidden questions are mixed in; the browser is not told which they are."""
 
 
 def judging_mode(engine: Engine, account_id: int) -> JudgingMode:

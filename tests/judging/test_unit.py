@@ -21,7 +21,7 @@ from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate, change_adjudication, send_back, take_back
 from audit.judging.control_questions import KnownText, add_known
 from audit.judging.judgements import flag, judge, judging_mode, skip, train, undo, unflag
-from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
+from audit.judging.labels import Labels, answer_with_gold, import_labels
 from audit.judging.queue import next_question
 from audit.judging.samples import ask_next, draw_validity
 from audit.judging.settings import change_settings
@@ -145,7 +145,8 @@ def gold(world: World) -> Call:
 
 
 def labels(world: World) -> Call:
-    entries = [Label(f"line {n}", "positive", name, (f"text {n}",)) for n in range(3) for name in ("x", "y")]
+    same = {"where": "line", "label": "positive"}
+    entries = [same | {"annotator": name, "text": f"text {n}"} for n in range(3) for name in ("x", "y")]
     return lambda engine, who: import_labels(engine, Labels(Path("labels.csv"), entries, {}))
 
 
