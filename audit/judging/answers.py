@@ -4,7 +4,6 @@ The table `answer` is derived: `settle` rebuilds the rows of the questions it is
 adjudications, and the same history always gives the same rows.
 """
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache
@@ -268,40 +267,8 @@ def is_disputed() -> ColumnElement[bool]:
     return and_(question.c.filled.is_(True), question.c.kind.not_in(SCALES), undecided)
 
 
-# The client of an answer: the app's version, and the browser's family, version and platform, or the command. Of what a
-# browser says of itself only words of our own lists and a number are kept: too little to know one browser among others,
-# and nothing that a visitor wrote.
-
-_FAMILIES = {
-    # What imitates others comes first: Edge and Opera call themselves Chrome, Chrome calls itself Safari.
-    "Edge": r"\bEdg(?:A|iOS)?/(\d{1,4})\b",
-    "Opera": r"\bOPR/(\d{1,4})\b",
-    "Firefox": r"\b(?:Firefox|FxiOS)/(\d{1,4})\b",
-    "Chrome": r"\b(?:HeadlessChrome|Chrome|CriOS)/(\d{1,4})\b",
-    "Safari": r"\bVersion/(\d{1,4})\b.*\bSafari/",
-}
-_PLATFORMS = {"Android": "Android", "iPhone": "iOS", "iPad": "iPadOS", "CrOS": "ChromeOS", "Windows": "Windows",
-              "Macintosh": "macOS", "Linux": "Linux"}  # fmt: skip
-
-
-def browser(user_agent: str | None) -> str:
-    """Return the client to store for a browser, by its header User-Agent.
-
-    >>> agent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"
-    >>> browser(agent).partition("; ")[2]
-    'Chrome 131; Linux'
-    >>> browser("curl/8.0 <script>").partition("; ")[2]
-    'another browser'
-    """
-    header = (user_agent or "")[:1_000]
-    matches = ((name, re.search(pattern, header, re.ASCII)) for name, pattern in _FAMILIES.items())
-    family = next((f"{name} {match[1]}" for name, match in matches if match), "another browser")
-    platform = next((f"; {name}" for token, name in _PLATFORMS.items() if token in header), "")
-    return command(family + platform)
-
-
 def command(name: str) -> str:
-    """Return the client to store with answers that come from a command.
+    """Return the client to store with answers: the version, and the app or the command.
 
     >>> command("import-labels").partition("; ")[2]
     'import-labels'

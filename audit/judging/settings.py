@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Engine, Select, func, or_, select
 
@@ -12,6 +12,39 @@ from audit.judging.accounts import note, writing_as_manager
 from audit.messages import Message, message
 from audit.store import tables, upsert
 from audit.store.core import judgement, setting
+
+
+class Bounds(NamedTuple):
+    """The numbers that a setting may have, both ends included.
+
+    >>> str(Bounds(1, 10_000, "settings.whole").sentence), Bounds(0, 60).has(1e30)
+    ('a whole number from 1 to 10000', False)
+    """
+
+    least: float
+    most: float
+    words: str = "settings.number"
+
+    @property
+    def sentence(self) -> Message:
+        """What is allowed, in words."""
+        return message(self.words, least=self.least, most=self.most)
+
+    def has(self, value: object) -> bool:
+        """Return whether a value is one of them."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        return self.least <= value <= self.most and not (self.words == "settings.whole" and value != int(value))
+
+
+BOUNDS = {
+    "pass_mark": Bounds(0, 1.0),
+    "gold_share": Bounds(0, 0.5),
+    "repeat_share": Bounds(0, 0.5),
+    "repeat_after": Bounds(1, 10_000, "settings.whole"),
+    "fastest": Bounds(0, 60, "settings.seconds"),
+}
+"""What each setting may be."""
 
 
 @dataclass(frozen=True)
@@ -33,41 +66,6 @@ class JudgingSettings:
         for name, bounds in BOUNDS.items():
             if not bounds.has(value := getattr(self, name)):
                 raise AuditError(message("settings.out_of_bounds", name=name, value=value, allowed=bounds.sentence))
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """The numbers that a setting may have, both ends included.
-
-    >>> str(Bounds(1, 10_000, whole=True).sentence), Bounds(0, 60).has(1e30)
-    ('a whole number from 1 to 10000', False)
-    """
-
-    least: float
-    most: float
-    whole: bool = False
-    words: str = "settings.number"
-
-    @property
-    def sentence(self) -> Message:
-        """What is allowed, in words."""
-        return message("settings.whole" if self.whole else self.words, least=self.least, most=self.most)
-
-    def has(self, value: object) -> bool:
-        """Return whether a value is one of them."""
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return False
-        return self.least <= value <= self.most and not (self.whole and value != int(value))
-
-
-BOUNDS = {
-    "pass_mark": Bounds(0, 1.0),
-    "gold_share": Bounds(0, 0.5),
-    "repeat_share": Bounds(0, 0.5),
-    "repeat_after": Bounds(1, 10_000, whole=True),
-    "fastest": Bounds(0, 60, words="settings.seconds"),
-}
-"""What each setting may be."""
 
 
 def settings_of(connection: Connection) -> JudgingSettings:

@@ -1,7 +1,6 @@
 """The accounts that may log in, for managers: inviting and changing them; and one's own account."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -53,7 +52,7 @@ def page() -> None:
     rows = [_row(entry, studies) for entry in accounts]
     st.dataframe(rows, hide_index=True, column_config={t("accounts.seen"): seen})
     if any(entry.role == "annotator" and not entry.disabled for entry in accounts):  # else what comes next says it
-        warn_of_unread([asdict(unread) for unread in unread_questions(engine, by=account.id)])
+        warn_of_unread([unread._asdict() for unread in unread_questions(engine, by=account.id)])
     session.show_last()
     _show_invite_form(engine, account.id, studies)
     show_links("invite.made")
