@@ -44,8 +44,8 @@ def right_answer(text):
     return LABELS[int(text.split()[1]) % 3]
 
 
-def settle_how(engine, *, exempt=True, **values):
-    change_settings(engine, None, values, exempt=exempt)
+def settle_how(engine, **values):
+    change_settings(engine, None, values)
 
 
 def answer_next(engine, account, label="positive"):

@@ -37,6 +37,8 @@ class Bounds(NamedTuple):
         return self.least <= value <= self.most and not (self.words == "settings.whole" and value != int(value))
 
 
+EXEMPT_UP_TO = "training/exempt up to"
+"""The row of `setting` with the last judgement that there was when training was switched on."""
 BOUNDS = {
     "pass_mark": Bounds(0, 1.0),
     "gold_share": Bounds(0, 0.5),
@@ -73,26 +75,18 @@ def settings_of(connection: Connection) -> JudgingSettings:
     return JudgingSettings(**{row.name: row.value for row in connection.execute(_stored())})
 
 
-EXEMPT_UP_TO = "training/exempt up to"
-"""The row of `setting` with the last judgement that there was when training was switched on."""
-
-
-def change_settings(
-    engine: Engine, by: int | None, values: Mapping[str, Any], *, exempt: bool = True
-) -> JudgingSettings:
+def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -> JudgingSettings:
     """Change some settings and say so in the log; returns all of them.
 
-    `by` is the account of a manager, or None for whoever has the database itself. `exempt`: where this switches
-    training on, whoever has judged before need not pass it. Raises NotAllowed for another role, AuditError for a
-    setting that there is not or a value that is not allowed; nothing is changed then.
+    `by` is the account of a manager, or None for whoever has the database itself. Where this switches training on,
+    whoever has judged before need not pass it. Raises NotAllowed for another role, AuditError for a setting that there
+    is not or a value that is not allowed; nothing is changed then.
     """
     with writing_as_manager(engine, by) as connection:
-        return set_settings(connection, by, values, exempt=exempt)
+        return set_settings(connection, by, values)
 
 
-def set_settings(
-    connection: Connection, by: int | None, values: Mapping[str, Any], *, exempt: bool = True
-) -> JudgingSettings:
+def set_settings(connection: Connection, by: int | None, values: Mapping[str, Any]) -> JudgingSettings:
     """`change_settings` as a part of a transaction that has asked for the role."""
     if unknown := sorted(set(values) - set(BOUNDS)):
         raise AuditError(message("settings.unknown", name=unknown[0], names=sorted(BOUNDS)))
@@ -101,7 +95,7 @@ def set_settings(
     changed = {name: value for name, value in asdict(after).items() if value != before[name]}
     rows: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in changed.items()]
     if after.pass_mark and not before["pass_mark"]:
-        last = connection.execute(select(func.max(judgement.c.id))).scalar() if exempt else None
+        last = connection.execute(select(func.max(judgement.c.id))).scalar()
         rows.append({"name": EXEMPT_UP_TO, "value": int(last or 0)})
     upsert(connection, tables.Setting, rows)
     for name, value in changed.items():
@@ -113,9 +107,6 @@ def exempt_up_to(connection: Connection) -> int:
     """Return the last judgement that there was when training was switched on: whoever gave one of those before is
     exempt. 0: nobody is."""
     return int(connection.execute(_exempt_up_to()).scalar() or 0)
-
-
-# Cached: every claim runs them.
 
 
 @cache

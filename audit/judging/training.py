@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, Row, Select, bindparam, exists, select
+from sqlalchemy import Connection, Engine, Row, Select, bindparam, select
 
-from audit.judging.accounts import Account, note, reading_as_manager, require, writing_as_manager
+from audit.judging.accounts import Account, note, reading_as_manager, writing_as_manager
 from audit.judging.answers import is_counted
 from audit.judging.asides import readable
 from audit.judging.control_questions import PASS, TRAINING, pick
@@ -20,7 +20,7 @@ from audit.judging.order import FIRST
 from audit.judging.settings import JudgingSettings, exempt_up_to, set_settings, settings_of
 from audit.judging.words import guideline_of, words_of
 from audit.keys import fingerprint, uniform
-from audit.store.core import annotator, count_rows, judgement, known, log, question
+from audit.store.core import count_rows, judgement, known, log, question
 
 ACTION = "training"
 """What the log calls a finished attempt."""
@@ -39,14 +39,12 @@ class Attempt(NamedTuple):
 
 @dataclass(frozen=True)
 class Round:
-    """Where an annotator stands in training."""
+    """Where an annotator stands in training: the questions in the order of this attempt (rows of `question` with
+    `allowed` and `explanation`), this attempt's answers by question, and the finished attempts, oldest first."""
 
     questions: tuple[Row[Any], ...]
-    """In the order of this attempt: rows of `question` with `allowed` and `explanation`."""
     given: Mapping[int, str]
-    """Question -> answer, of this attempt."""
     attempts: tuple[Attempt, ...]
-    """Finished ones, of these questions and others, the first one first."""
     passed: bool
     mark: float
     version: str
@@ -60,13 +58,6 @@ class Round:
     def right(self) -> int:
         """Right answers of this attempt."""
         return sum(self.given.get(question.id) in question.allowed for question in self.questions)
-
-    def finished(self) -> Attempt | None:
-        """Return this attempt, if every question is answered."""
-        number = len(self.questions)
-        if len(self.given) < number:
-            return None
-        return Attempt(len(self.attempts) + 1, self.right, number, _reaches(self.right, number, self.mark))
 
 
 def needs_training(connection: Connection, account: Account, settings: JudgingSettings) -> bool:
@@ -151,28 +142,25 @@ def _finished_attempts() -> Select[Any]:
 
 
 def write_attempt(connection: Connection, account_id: int, state: Round, until: int) -> Attempt | None:
-    """Log the attempt if it is finished, with its last judgement, and return it."""
-    if (attempt := state.finished()) is not None:
-        detail = {"attempt": attempt.number} | dict(zip(Attempt._fields[1:], attempt[1:], strict=True))
-        note(connection, account_id, ACTION, **detail, until=until, round=state.version)
+    """Log this attempt with its last judgement and return it, if every question is answered."""
+    number = len(state.questions)
+    if len(state.given) < number:
+        return None
+    attempt = Attempt(len(state.attempts) + 1, state.right, number, _reaches(state.right, number, state.mark))
+    detail = {"attempt": attempt.number} | dict(zip(Attempt._fields[1:], attempt[1:], strict=True))
+    note(connection, account_id, ACTION, **detail, until=until, round=state.version)
     return attempt
 
 
 # Qualification: the training round as one switch.
 
 
-@dataclass(frozen=True)
-class Qualification:
-    """Whether new annotators are qualified first, and whom it concerns."""
+class Qualification(NamedTuple):
+    """Whether new annotators are qualified first: the share of right answers that is needed (0: switched off), and the
+    training questions that there are."""
 
     mark: float
-    """Share of right answers that is needed; 0: switched off."""
     questions: int
-    """Training questions that there are."""
-    judged: int
-    """Enabled annotators who have judged."""
-    waiting: int
-    """Of these, those who must pass the round before their next question."""
 
     @property
     def on(self) -> bool:
@@ -186,12 +174,11 @@ def qualification(engine: Engine, *, by: int | None = None) -> Qualification:
         return _qualification(connection)
 
 
-def switch_qualification(engine: Engine, on: bool, *, exempt: bool = True, by: int | None = None) -> Qualification:
-    """Have new annotators pass a short round first, or not; says so in the log.
+def switch_qualification(engine: Engine, on: bool, *, by: int | None = None) -> Qualification:
+    """Have new annotators pass a short round first, or not; says so in the log. Whoever has judged before need not.
 
-    Where there are no training questions, `QUALIFYING` are picked as `pick_known` does. `exempt`: whoever has judged
-    before need not pass it. Raises NotAllowed where `by` is no manager, AuditError where there is nothing to pick from;
-    nothing is changed then.
+    Where there are no training questions, `QUALIFYING` are picked as `pick_known` does. Raises NotAllowed where `by` is
+    no manager, AuditError where there is nothing to pick from; nothing is changed then.
     """
     with writing_as_manager(engine, by) as connection:
         before = _qualification(connection)
@@ -199,15 +186,10 @@ def switch_qualification(engine: Engine, on: bool, *, exempt: bool = True, by: i
             pick(connection, TRAINING, QUALIFYING, 0, by)
         if on and not before.on:
             set_settings(connection, by, {"pass_mark": 0.0})  # so that the next one switches it on, as of now
-        set_settings(connection, by, {"pass_mark": (before.mark or QUALIFYING_MARK) if on else 0.0}, exempt=exempt)
+        set_settings(connection, by, {"pass_mark": (before.mark or QUALIFYING_MARK) if on else 0.0})
         return _qualification(connection)
 
 
 def _qualification(connection: Connection) -> Qualification:
-    settings = settings_of(connection)
-    judged = exists().where(judgement.c.annotator_id == annotator.c.id, judgement.c.round == FIRST)
-    enabled = (annotator.c.role == "annotator", annotator.c.disabled.is_(False), judged)
-    people = connection.execute(select(annotator.c.id).where(*enabled)).scalars().all()
-    waiting = sum(needs_training(connection, require(connection, id, "annotator"), settings) for id in people)
     questions = count_rows(connection, known, known.c.purpose == TRAINING)
-    return Qualification(settings.pass_mark, questions, len(people), waiting)
+    return Qualification(settings_of(connection).pass_mark, questions)
