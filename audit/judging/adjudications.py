@@ -1,11 +1,13 @@
 """What adjudicators settle: disputes, and what they settled lately and change.
 
-An adjudication is append-only, and counts before the people's answer.
+An adjudication is append-only, and counts before the people's answer. Who said what could sway an adjudicator, so
+opinions have numbers in place of names: in another order for each question, one that follows neither the accounts nor
+the time.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Engine, exists, select
 
@@ -25,8 +27,7 @@ LAST = 10
 """Adjudications that can be changed."""
 
 
-@dataclass(frozen=True)
-class Adjudicated:
+class Adjudicated(NamedTuple):
     """A question that this adjudicator settled, as they settled it last."""
 
     id: int
@@ -69,11 +70,9 @@ def adjudicate(
 
 def my_adjudications(engine: Engine, account_id: int) -> list[Adjudicated]:
     """The last questions that this account settled and nobody has settled since, the newest first; at most `LAST`.
-
-    Raises NotAllowed.
-    """
+    Raises NotAllowed."""
     with reading_as(engine, account_id, *ADJUDICATORS) as connection:
-        return _latest_adjudications(connection, account_id)
+        return _latest(connection, account_id)
 
 
 def change_adjudication(
@@ -91,17 +90,13 @@ def change_adjudication(
     any), or the answer cannot be taken (`adjudicate`).
     """
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
-        question_id = work.connection.execute(
-            select(adjudication.c.question_id).where(adjudication.c.id == adjudication_id)
-        ).scalar()
-        if question_id is not None:
+        of = select(adjudication.c.question_id).where(adjudication.c.id == adjudication_id)
+        if (question_id := work.connection.execute(of).scalar()) is not None:
             work.hold(int(question_id))  # what somebody else settles meanwhile is seen below
-        before = next(
-            (entry for entry in _latest_adjudications(work.connection, account_id) if entry.id == adjudication_id), None
-        )
-        if before is None or of_question not in (None, before.shown.id):
+        recent = {entry.id for entry in _latest(work.connection, account_id)}
+        if adjudication_id not in recent or of_question not in (None, question_id):
             raise Refused(message("refused.not_recent", most=LAST))
-        return _adjudicate(work, before.shown.id, allowed, reason, code)
+        return _adjudicate(work, int(question_id), allowed, reason, code)
 
 
 def take_back(engine: Engine, account_id: int) -> Adjudicated | None:
@@ -116,8 +111,8 @@ def take_back(engine: Engine, account_id: int) -> Adjudicated | None:
         if question_id is None:
             return None
         held = work.hold(int(question_id))
-        before = next(iter(_latest_adjudications(work.connection, account_id)), None)
-        if before is None or held is None or before.shown.id != question_id:
+        before = next(iter(_latest(work.connection, account_id)), None)
+        if before is None or before.shown.id != question_id:
             return None  # somebody else was faster
         last = select(adjudication.c.allowed).where(adjudication.c.annotator_id == account_id)
         rows = work.connection.execute(last.order_by(adjudication.c.id.desc()).limit(LAST)).scalars().all()
@@ -127,8 +122,7 @@ def take_back(engine: Engine, account_id: int) -> Adjudicated | None:
         return before
 
 
-def _adjudicate(work: Work, question_id: int, allowed: Sequence[str], reason: str, code: str | None = None) -> int:
-    """Append an adjudication, if it can be taken. Raises Refused."""
+def _adjudicate(work: Work, question_id: int, allowed: Sequence[str], reason: str, code: str | None) -> int:
     if not allowed:
         raise Refused(message("refused.no_label"))
     check_comment(reason)
@@ -143,7 +137,7 @@ def _adjudicate(work: Work, question_id: int, allowed: Sequence[str], reason: st
     return work.decide(held, allowed, reason, code)
 
 
-def _latest_adjudications(connection: Connection, account_id: int) -> list[Adjudicated]:
+def _latest(connection: Connection, account_id: int) -> list[Adjudicated]:
     query = select(adjudication).where(_own(account_id)).order_by(adjudication.c.id.desc()).limit(LAST)
     adjudications = []
     for row in connection.execute(query).all():
@@ -158,21 +152,16 @@ def _own(account_id: int) -> ColumnElement[bool]:
     return (adjudication.c.annotator_id == account_id) & stands(adjudication)
 
 
-# Questions on which people disagree, and what they said, without names.
-#
-# Who said what could sway an adjudicator, so opinions are numbered: in another order for each question, one that
-# follows neither the accounts nor the time.
+# Questions on which people disagree, and what they said, without names; and flagged ones.
 
 
-@dataclass(frozen=True)
-class Opinion:
-    """What one person said of a question. `number` stands for the name, from 1, on this question only."""
+class Opinion(NamedTuple):
+    """What one person said of a question, and wrote to it. `number` stands for the name, from 1, on this question only;
+    an `answer` of None: they flagged the question and did not answer it."""
 
     number: int
     answer: str | None
-    """The label or `unsure`; None: they flagged the question and did not answer it."""
     comment: str | None = None
-    """What they wrote to their answer."""
     flags: tuple[str, ...] = ()
     """What they wrote to their flags, oldest first."""
 
@@ -194,32 +183,20 @@ def disputes(engine: Engine, account_id: int) -> list[int]:
 
 
 def opinions(engine: Engine, account_id: int, question_id: int) -> list[Opinion]:
-    """What people said of a question, numbered without names. Raises NotAllowed."""
-    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
-        return _people(connection, question_id)
-
-
-def _people(connection: Connection, question_id: int) -> list[Opinion]:
-    """Everybody who answered or flagged the question, in the order of their numbers: an order of this question's own,
-    the same each time."""
-    of_question = judgement.c.question_id == question_id
-    votes = {
-        row.annotator_id: row for row in connection.execute(select(judgement).where(of_question, is_vote(judgement)))
-    }
+    """What everybody said who answered or flagged a question, in an order of its own, the same each time. Raises
+    NotAllowed."""
+    voted = select(judgement).where(judgement.c.question_id == question_id, is_vote(judgement))
+    flagged = (aside.c.question_id == question_id, aside.c.kind == FLAG, ~exists().where(taken_back(aside)))
     flags: dict[int, list[str]] = {}
-    own = (aside.c.question_id == question_id, aside.c.kind == FLAG, ~exists().where(taken_back(aside)))
-    for row in connection.execute(select(aside).where(*own).order_by(aside.c.id)):
-        flags.setdefault(row.annotator_id, []).append(row.comment or "")
+    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
+        votes = {row.annotator_id: (row.answer, row.comment) for row in connection.execute(voted)}
+        for row in connection.execute(select(aside).where(*flagged).order_by(aside.c.id)):
+            flags.setdefault(row.annotator_id, []).append(row.comment or "")
     ids = sorted({*votes, *flags}, key=lambda id: digest("opinion", str(question_id), str(id)))
-    opinions = []
-    for number, id in enumerate(ids, start=1):
-        vote = votes.get(id)
-        answer, comment = (vote.answer, vote.comment) if vote else (None, None)
-        opinions.append(Opinion(number, answer, comment, tuple(flags.get(id, ()))))
-    return opinions
-
-
-# Flagged questions, which adjudicators settle or send back.
+    return [
+        Opinion(number, *votes.get(id, (None, None)), tuple(flags.get(id, ())))
+        for number, id in enumerate(ids, start=1)
+    ]
 
 
 def flagged_ids(engine: Engine, account_id: int) -> list[int]:
@@ -230,8 +207,7 @@ def flagged_ids(engine: Engine, account_id: int) -> list[int]:
 
 def flags_left(engine: Engine, account_id: int) -> int:
     """Count the flagged questions that wait for a reply. Raises NotAllowed."""
-    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
-        return count_rows(connection, question, is_flagged())
+    return len(flagged_ids(engine, account_id))
 
 
 def send_back(engine: Engine, account_id: int, question_id: int, remark: str = "") -> None:

@@ -89,22 +89,18 @@ def voted_answers(votes: Sequence[Vote], quorum: Quorum) -> dict[str, list[str]]
     return answers
 
 
-class _History(NamedTuple):
-    """What the history makes of some questions."""
-
-    rows: Sequence[Row[Any]]
-    filled: set[int]
-    answers: dict[tuple[int, str], list[str]]
-    """(question, origin) -> allowed labels."""
+_Answers = dict[tuple[int, str], list[str]]
+"""(question, origin) -> allowed labels."""
 
 
-def _history(connection: Connection, question_ids: Collection[int]) -> _History:
+def _history(connection: Connection, question_ids: Collection[int]) -> tuple[Sequence[Row[Any]], set[int], _Answers]:
+    """What the history makes of some questions: their rows, those that are filled, and the answers."""
     rows = connection.execute(_questions(), {"ids": list(question_ids)}).all()
     votes: dict[int, list[Vote]] = {row.id: [] for row in rows}
     for vote in counting_votes(connection, question_ids):
         votes[vote.question_id].append(vote)
     filled = {row.id for row in rows if sum(vote.role in ROLES for vote in votes[row.id]) >= row.annotators}
-    answers: dict[tuple[int, str], list[str]] = {}
+    answers: _Answers = {}
     for row in rows:
         if row.kind not in SCALES:
             voted = voted_answers(votes[row.id], Quorum(row.annotators, row.quorum))
@@ -112,7 +108,7 @@ def _history(connection: Connection, question_ids: Collection[int]) -> _History:
     if adjudicated := [row.id for row in rows if row.adjudicated]:
         last = {id: sorted(allowed) for id, allowed in connection.execute(_adjudications(), {"ids": adjudicated})}
         answers |= {(id, "adjudicated"): allowed for id, allowed in last.items() if allowed}
-    return _History(rows, filled, answers)
+    return rows, filled, answers
 
 
 def settle(connection: Connection, question_ids: Iterable[int]) -> set[int]:
@@ -124,23 +120,17 @@ def settle(connection: Connection, question_ids: Iterable[int]) -> set[int]:
 
 
 def _settle(connection: Connection, question_ids: Collection[int]) -> set[int]:
-    history = _history(connection, question_ids)
+    rows, full, after = _history(connection, question_ids)
     for filled in (True, False):
-        if outdated := [row.id for row in history.rows if row.filled != filled == (row.id in history.filled)]:
+        if outdated := [row.id for row in rows if row.filled != filled == (row.id in full)]:
             connection.execute(question.update().where(question.c.id.in_(outdated)).values(filled=filled))
-    before: dict[tuple[int, str], list[str]] = {}
-    if answered := [row.id for row in history.rows if row.answered]:
+    before: _Answers = {}
+    if answered := [row.id for row in rows if row.answered]:
         before = {(id, origin): allowed for id, origin, allowed in connection.execute(_stored(), {"ids": answered})}
-    after = history.answers
     changed = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
-    for id, origin in changed:
-        if (id, origin) in before:
-            connection.execute(delete(answer).where(answer.c.question_id == id, answer.c.origin == origin))
-    new = [
-        {"question_id": id, "origin": origin, "allowed": after[id, origin]}
-        for id, origin in changed
-        if (id, origin) in after
-    ]
+    for id, origin in before.keys() & changed:
+        connection.execute(delete(answer).where(answer.c.question_id == id, answer.c.origin == origin))
+    new = [{"question_id": key[0], "origin": key[1], "allowed": after[key]} for key in changed if key in after]
     insert_new(connection, tables.Answer, new)
     return {id for id, _ in changed}
 
@@ -152,11 +142,9 @@ def counting_votes(connection: Connection, question_ids: Iterable[int]) -> list[
     ]
 
 
-def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict[tuple[int, str], list[str]]:
+def settled_answers(connection: Connection, question_ids: Iterable[int]) -> _Answers:
     """(question, origin) -> allowed labels, as the history of these questions has them; writes nothing."""
-    return {
-        key: allowed for piece in pieces(question_ids) for key, allowed in _history(connection, piece).answers.items()
-    }
+    return {key: labels for piece in pieces(question_ids) for key, labels in _history(connection, piece)[2].items()}
 
 
 def settled_by_people(connection: Connection) -> dict[int, frozenset[str]]:

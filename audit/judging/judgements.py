@@ -37,7 +37,7 @@ class Undone(NamedTuple):
     task: str
     answer: str
     in_a_row: int
-    comment: str
+    comment: str = ""
 
 
 def judge(

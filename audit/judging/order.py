@@ -77,7 +77,7 @@ class Place:
     @property
     def last(self) -> Answered | None:
         """The last ordinary answer; None where there is none."""
-        return next(iter(self.ordinary), None)
+        return self.ordinary[0] if self.ordinary else None
 
     @property
     def block(self) -> tuple[str, str] | None:

@@ -1,5 +1,6 @@
 """Which question an annotator sees next. A question is leased while somebody looks at it."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
@@ -60,11 +61,8 @@ def lease_question(
     connection.execute(lease.insert(), row | {"expires_at": tables.now() + LEASE})
 
 
-# What the page reminds an annotator of when a question comes to their screen again.
-
-
 class Before(NamedTuple):
-    """An annotator's answer that a manager marked stale."""
+    """The guideline of an annotator's answer that a manager marked stale, and why."""
 
     guideline: int
     reason: str
@@ -73,15 +71,15 @@ class Before(NamedTuple):
 class Remembered(NamedTuple):
     """What this annotator did with a question, as far as its page says so; never their answer."""
 
-    skipped: bool
+    skipped: bool = False
     """Whether they skipped it today (UTC)."""
-    sent_back: str | None
+    sent_back: str | None = None
     """What an adjudicator wrote when sending back their flag; empty: nothing; None: no flag of theirs was sent back."""
-    stale: Before | None
-    """The guideline of their answer that went stale, and why; None where none of theirs went stale last."""
+    stale: Before | None = None
+    """Of their last answer to it, where that went stale."""
 
 
-NOTHING = Remembered(False, None, None)
+NOTHING = Remembered()
 
 
 def remembered(connection: Connection, account_id: int, question_id: int) -> Remembered:
@@ -95,41 +93,11 @@ def remembered(connection: Connection, account_id: int, question_id: int) -> Rem
         if kind == BACK and flagged:
             remark = comment or ""
     last = connection.execute(_last_judgement(), params).first()
-    is_stale = last is not None and last.withdrawn_by is not None
-    return Remembered(skipped, remark, Before(last.guideline, last.comment or "") if last and is_stale else None)
+    went = last is not None and last.withdrawn_by is not None
+    return Remembered(skipped, remark, Before(last.guideline, last.comment or "") if last and went else None)
 
 
-def may_be_remembered() -> ColumnElement[bool]:
-    """Condition on `question`: somebody put it aside, or let an answer to it go stale. Nothing is remembered of others,
-    which are most."""
-    stale = exists().where(judgement.c.question_id == question.c.id, judgement.c.withdrawn_by.is_not(None))
-    return exists().where(aside.c.question_id == question.c.id) | stale
-
-
-# Statements are cached: every question that is shown runs them.
-
-
-@cache
-def _deferrals() -> Select[Any]:
-    """The skips and flags of a question and the replies to them, oldest first; most questions have none."""
-    columns = (aside.c.annotator_id, aside.c.kind, aside.c.comment, aside.c.at)
-    return select(*columns).where(aside.c.question_id == bindparam("question")).order_by(aside.c.id)
-
-
-@cache
-def _last_judgement() -> Select[Any]:
-    own = (judgement.c.question_id == bindparam("question")) & (judgement.c.annotator_id == bindparam("account"))
-    return (
-        select(judgement.c.guideline, judgement.c.comment, judgement.c.withdrawn_by)
-        .where(own, judgement.c.round == FIRST)
-        # Not by the id itself: for its order SQLite would walk through all judgements of the annotator.
-        .order_by((judgement.c.id + 0).desc())
-        .limit(1)
-    )
-
-
-@dataclass(frozen=True)
-class ShownMember:
+class ShownMember(NamedTuple):
     """One input of a group that is asked about, and the part it plays: source, follow_up or link."""
 
     role: str
@@ -170,13 +138,11 @@ class Shown:
     output: str | None = None
     """The output that is asked about, of a question of kind `pair`; it is a part of the question itself."""
     remembered: Remembered = NOTHING
-    """What its annotator did with it before."""
     compared_with: tuple[str, ...] | None = None
     """The texts of the version of it that its annotator judged just before, where what differs is to be marked."""
 
 
-@dataclass(frozen=True)
-class Queue:
+class Queue(NamedTuple):
     """How much is left for somebody."""
 
     mine_today: int
@@ -191,22 +157,20 @@ class Queue:
     """Whether hidden questions come between them: then a page that shows the exact number would give them away."""
 
 
-@dataclass(frozen=True)
-class Elsewhere:
-    """Questions that an account may still answer, but not now: others look at them."""
+class Elsewhere(NamedTuple):
+    """Questions that an account may still answer, but not now: others look at them; and when the first of these leases
+    is over, if nobody answers before (None where there is none)."""
 
     with_others: int
     free_at: datetime | None
-    """When the first of these leases is over, if nobody answers before; None where there is none."""
 
 
 def next_question(engine: Engine, account_id: int) -> Shown | None:
     """The question that this annotator is asked next, leased to them; None when there is none now.
 
-    In the order of `audit.judging.order`, of those that they have not judged. Only questions in languages that the
-    account reads, and never more people than a question wants; sometimes a hidden one in
-    its place (`audit.judging.control_questions`); none for whoever must pass the training round first. Raises
-    NotAllowed for an account that may not judge.
+    In the order of `audit.judging.order`, of those that they have not judged and in languages that they read, and never
+    more people than a question wants; sometimes a hidden one in its place (`audit.judging.control_questions`); none for
+    whoever must pass the training round first. Raises NotAllowed for an account that may not judge.
     """
     chosen: int | None = _TAKEN
     while chosen == _TAKEN:
@@ -319,12 +283,8 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
 
 
 def _group(connection: Connection, group_id: int) -> ShownGroup:
-    relation_query = (
-        select(relation.c.task, relation.c.name, group.c.system_id)
-        .join(group, group.c.relation_id == relation.c.id)
-        .where(group.c.id == group_id)
-    )
-    task, name, system_id = connection.execute(relation_query).one()
+    of_group = select(relation.c.task, relation.c.name, group.c.system_id).join(group).where(group.c.id == group_id)
+    task, name, system_id = connection.execute(of_group).one()
     query = (
         select(member.c.role, input_table.c.texts, input_table.c.languages)
         .join(input_table, input_table.c.id == member.c.input_id)
@@ -333,20 +293,15 @@ def _group(connection: Connection, group_id: int) -> ShownGroup:
     )
     members: list[ShownMember] = []
     for role, texts, languages in connection.execute(query):
-        task_input = Input.stored(texts, languages)
-        if role != "link" or not any(_on_another_way(task_input, other.input) for other in members):
-            members.append(ShownMember(role, task_input))
-    try:
+        item = Input.stored(texts, languages)
+        # A text on its way to another language is shown once.
+        texts_before = {(other.input.texts, other.input.languages[0]) for other in members if other.input != item}
+        if role != "link" or (item.texts, item.languages[0]) not in texts_before:
+            members.append(ShownMember(role, item))
+    summary = ""
+    with suppress(UnknownName):
         summary = get_relation(task, name).summary
-    except UnknownName:
-        summary = ""
     return ShownGroup(name, summary, tuple(members), system_id is not None)
-
-
-def _on_another_way(task_input: Input, other: Input) -> bool:
-    """Whether an input is the text of another one, to be translated into another language than that."""
-    same = (task_input.texts, task_input.languages[0]) == (other.texts, other.languages[0])
-    return same and task_input.target != other.target
 
 
 def last_block(engine: Engine, account_id: int) -> tuple[str, str] | None:
@@ -403,11 +358,29 @@ def _shown() -> Select[Any]:
         .scalar_subquery()
     )
     texts = (input_table.c.texts, input_table.c.languages, compared.label("compared"))
+    # Somebody put it aside, or let an answer to it go stale: nothing is remembered of others, which are most.
+    stale = exists().where(judgement.c.question_id == question.c.id, judgement.c.withdrawn_by.is_not(None))
+    had = exists().where(aside.c.question_id == question.c.id) | stale
     return (
-        select(*columns, *texts, may_be_remembered().label("had"))
+        select(*columns, *texts, had.label("had"))
         .join(input_table, input_table.c.id == question.c.input_id)
         .where(question.c.id == bindparam("question"))
     )
+
+
+@cache
+def _deferrals() -> Select[Any]:
+    """The skips and flags of a question and the replies to them, oldest first; most questions have none."""
+    columns = (aside.c.annotator_id, aside.c.kind, aside.c.comment, aside.c.at)
+    return select(*columns).where(aside.c.question_id == bindparam("question")).order_by(aside.c.id)
+
+
+@cache
+def _last_judgement() -> Select[Any]:
+    own = (judgement.c.question_id == bindparam("question")) & (judgement.c.annotator_id == bindparam("account"))
+    # Not by the id itself: for its order SQLite would walk through all judgements of the annotator.
+    query = select(judgement.c.guideline, judgement.c.comment, judgement.c.withdrawn_by)
+    return query.where(own, judgement.c.round == FIRST).order_by((judgement.c.id + 0).desc()).limit(1)
 
 
 @cache

@@ -25,15 +25,10 @@ from audit.tasks.questions import UNSURE, labels_of
 
 Record = type[tables.Judgement] | type[tables.Adjudication]
 """The tables of what people answer. Their rows are only ever added."""
-_NOBODY = 0
-"""An id that no account has."""
 
 
 class Work:
-    """What somebody does in one transaction; `unit_of_work` makes it, and ends it.
-
-    `account` is who does it, with a role that was asked for; None: whoever has the database itself.
-    """
+    """What an account (None: whoever has the database itself) does in one transaction, as `unit_of_work` makes it."""
 
     def __init__(self, connection: Connection, account: Account | None) -> None:
         self.connection = connection
@@ -53,8 +48,7 @@ class Work:
         """Keep others from answering this question, and from what they could ask or spare because of its answer, until
         the end. Returns its task and kind; None: there is no such question.
 
-        One question a unit, and before anything else is locked: locks are taken in one order, inputs, questions, their
-        leases, so that no two wait for each other.
+        Once a unit, before anything else is locked: inputs, questions, leases, so that no two wait for each other.
         """
         if not self._holds_all:
             lock_around(self.connection, question_id)
@@ -80,28 +74,17 @@ class Work:
     def judge(self, question: Any, answer: str, round: int, **columns: Any) -> int:
         """Append this account's judgement of a question (`id`, `task`, `kind`), by the guideline in force; returns its
         id."""
-        row = {
-            "question_id": question.id,
-            "annotator_id": self.who.id,
-            "round": round,
-            "answer": answer,
-            "guideline": guideline_in_force(self.connection, question.task, question.kind).version,
-            "decided_at": tables.now(),
-        }
-        return self.add(tables.Judgement, [row | columns])
+        return self.add(tables.Judgement, [self._now(question) | {"answer": answer, "round": round} | columns])
 
     def decide(self, question: Any, allowed: Iterable[str], reason: str, code: str | None = None) -> int:
         """As `judge`, for an adjudication; one that allows no label takes back what was decided."""
-        row = {
-            "question_id": question.id,
-            "annotator_id": self.who.id,
-            "allowed": sorted(set(allowed)),
-            "reason": reason.strip(),
-            "code": code,
-            "guideline": guideline_in_force(self.connection, question.task, question.kind).version,
-            "decided_at": tables.now(),
-        }
-        return self.add(tables.Adjudication, [row])
+        decision = {"allowed": sorted(set(allowed)), "reason": reason.strip(), "code": code}
+        return self.add(tables.Adjudication, [self._now(question) | decision])
+
+    def _now(self, question: Any) -> dict[str, Any]:
+        version = guideline_in_force(self.connection, question.task, question.kind).version
+        row = {"question_id": question.id, "annotator_id": self.who.id, "guideline": version}
+        return row | {"decided_at": tables.now()}
 
     def settle_anew(self, question_ids: Iterable[int]) -> None:
         """Rebuild the answers of these questions at the end, whatever is added."""
@@ -139,16 +122,14 @@ def unit_of_work(engine: Engine, account_id: int | None, *roles: str, owner: boo
     """
     with writing(engine) as connection:
         trusted = owner and account_id is None
-        work = Work(connection, None if trusted else require(connection, account_id or _NOBODY, *roles))
+        work = Work(connection, None if trusted else require(connection, account_id or 0, *roles))
         yield work
         work.finish()
 
 
 def rebuild(engine: Engine) -> int:
-    """Write anew what follows from the history, answers and queues; returns how many questions were gone through.
-
-    For whoever has the database itself: `audit doctor --rebuild`.
-    """
+    """Write anew what follows from the history, answers and queues (`audit doctor --rebuild`); returns how many
+    questions were gone through."""
     with engine.connect() as connection:
         ids = [int(row[0]) for row in connection.execute(select(question.c.id).order_by(question.c.id))]
     for piece in pieces(ids):
