@@ -99,10 +99,8 @@ def hashed(password: str) -> str:
 
 
 def matches(password: str, stored: str | None) -> bool:
-    """Return whether this is the password of the stored hash (None: no account, or one without a password).
-
-    One hash is computed in every case, so that the time does not reveal which names exist.
-    """
+    """Return whether this is the password of the stored hash (None: no account, or one without a password). One hash is
+    computed in every case, so that the time does not reveal which names exist."""
     right = bool(_hasher().verify(password[:LONGEST].encode("utf-8", "surrogatepass"), stored or _decoy()))
     return right and stored is not None and len(password) <= LONGEST
 
@@ -158,10 +156,8 @@ def joined_languages(languages: Sequence[str]) -> str:
 
 
 def is_person(annotator: Any) -> ColumnElement[bool]:
-    """Return the condition that an annotator, the table or an alias of it, has one of the `ROLES`.
-
-    One comparison per role: SQLAlchemy rebuilds an `IN` at every execution.
-    """
+    """Return the condition that an annotator, the table or an alias of it, has one of the `ROLES`. One comparison per
+    role: SQLAlchemy rebuilds an `IN` at every execution."""
     return or_(*(annotator.c.role == role for role in ROLES))
 
 
@@ -175,10 +171,8 @@ def may(role: str, least: str) -> bool:
 
 
 def require(connection: Connection, account_id: int, *roles: str, lock: bool = False) -> Account:
-    """Return the account, read anew, if it is enabled and has one of the roles; else raise NotAllowed.
-
-    `lock`: nobody else changes it until the transaction ends.
-    """
+    """Return the account, read anew, if it is enabled and has one of the roles; else raise NotAllowed. `lock`: nobody
+    else changes it until the transaction ends."""
     row = connection.execute(_account_query(lock), {"account": account_id}).first()
     if row is None or row.disabled:
         raise NotAllowed(message("account.absent_or_disabled"))
@@ -253,10 +247,8 @@ def add_account(
     studies: Collection[int] = (),
     by: int | None = None,
 ) -> Account:
-    """Make an account. Without a password it logs in through an identity provider, or sets one by a link.
-
-    Raises NotAllowed, and AuditError for a taken or bad name, an unknown role, a bad language, study or password.
-    """
+    """Make an account. Without a password it logs in through an identity provider, or sets one by a link. Raises
+    NotAllowed, and AuditError for a taken or bad name, an unknown role, a bad language, study or password."""
     password_hash = None if password is None else hashed(password)
     with writing_as_manager(engine, by) as connection:
         account = add_person(connection, name, role, password_hash, joined_languages(languages), studies)
@@ -368,11 +360,9 @@ def change_account(
     *,
     by: int | None = None,
 ) -> Account:
-    """Give an account another role, other languages and other studies (none: all), from its next click on.
-
-    Raises AuditError for an unknown role, a bad language or study, and where no manager would remain. Nothing is stored
-    where nothing changes.
-    """
+    """Give an account another role, other languages and other studies (none: all), from its next click on. Raises
+    AuditError for an unknown role, a bad language or study, and where no manager would remain. Nothing is stored where
+    nothing changes."""
     checked_role(role)
     codes = joined_languages(languages)
     with changing_accounts(engine, by) as connection:
@@ -393,11 +383,8 @@ def change_account(
 
 def delete_person(engine: Engine, name: str, *, by: int | None = None) -> str:
     """Take name, password, languages, studies and invitations away from an account and disable it; returns `deleted-N`,
-    the name in place of theirs.
-
-    History is append-only: judgements and adjudications stay, comments included, and count as before. Raises AuditError
-    for the last manager and for one's own account.
-    """
+    the name in place of theirs. History is append-only: judgements and adjudications stay, comments included, and count
+    as before. Raises AuditError for the last manager and for one's own account."""
     with changing_accounts(engine, by) as connection:
         account = person_named(connection, name)
         if account.id == by:
@@ -470,10 +457,8 @@ class Entry(NamedTuple):
 def note(
     connection: Connection, account_id: int | None, action: str, question_id: int | None = None, **detail: Any
 ) -> None:
-    """Append a line to the log in the caller's transaction.
-
-    `detail` holds numbers and fixed words, never anyone's name or text: exports include it unchanged.
-    """
+    """Append a line to the log in the caller's transaction. `detail` holds numbers and fixed words, never anyone's name
+    or text: exports include it unchanged."""
     row = {"annotator_id": account_id, "action": action, "question_id": question_id, "detail": detail}
     connection.execute(log.insert(), row | {"at": tables.now()})
 

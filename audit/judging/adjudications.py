@@ -48,12 +48,10 @@ def adjudicate(
     *,
     only_open: bool = False,
 ) -> int:
-    """Settle a question: its allowed labels and why; returns the adjudication's id.
-
-    `code` is a word of `audit.judging.causes.REASONS`; `reason` may be empty with any but `other`. A question can
-    be adjudicated again, and the last one counts; with `only_open` one that was adjudicated and not flagged since is
-    refused, but for the same decision of the same account, whose id is returned. Raises NotAllowed or Refused.
-    """
+    """Settle a question: its allowed labels and why; returns the adjudication's id. `code` is a word of
+    `audit.judging.causes.REASONS`; `reason` may be empty with any but `other`. A question can be adjudicated again, and
+    the last one counts; with `only_open` one that was adjudicated and not flagged since is refused, but for the same
+    decision of the same account, whose id is returned. Raises NotAllowed or Refused."""
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         if only_open:
             work.hold(question_id)  # of two adjudicators with it on their screens, the second finds that it is settled
@@ -85,10 +83,8 @@ def change_adjudication(
     of_question: int | None = None,
 ) -> int:
     """Settle one of the last questions anew; returns the new adjudication's id. The old one stays in the history.
-
     Raises NotAllowed, and Refused where it is not one of the last, is about another question than `of_question` (None:
-    any), or the answer cannot be taken (`adjudicate`).
-    """
+    any), or the answer cannot be taken (`adjudicate`)."""
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         of = select(adjudication.c.question_id).where(adjudication.c.id == adjudication_id)
         if (question_id := work.connection.execute(of).scalar()) is not None:
@@ -101,10 +97,8 @@ def change_adjudication(
 
 def take_back(engine: Engine, account_id: int) -> Adjudicated | None:
     """Take back what this account settled last, so that the question waits for a decision again; returns what it was.
-
     None where nothing of theirs stands, or somebody has settled it since. What was decided stays in the history; a row
-    that allows no label takes it back. Raises NotAllowed, and Refused after `LAST` in a row.
-    """
+    that allows no label takes it back. Raises NotAllowed, and Refused after `LAST` in a row."""
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         newest = select(adjudication.c.question_id).where(_own(account_id)).order_by(adjudication.c.id.desc()).limit(1)
         question_id = work.connection.execute(newest).scalar()
@@ -211,10 +205,8 @@ def flags_left(engine: Engine, account_id: int) -> int:
 
 
 def send_back(engine: Engine, account_id: int, question_id: int, remark: str = "") -> None:
-    """Give a flagged question back to the annotators who flagged it, with a remark that they see above it.
-
-    Raises NotAllowed, or Refused where the question is not flagged any more or the remark is too long.
-    """
+    """Give a flagged question back to the annotators who flagged it, with a remark that they see above it. Raises
+    NotAllowed, or Refused where the question is not flagged any more or the remark is too long."""
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         work.hold(question_id)  # of two adjudicators with it on their screens, the second finds it replied to
         check_comment(remark)

@@ -113,9 +113,7 @@ def _history(connection: Connection, question_ids: Collection[int]) -> tuple[Seq
 
 def settle(connection: Connection, question_ids: Iterable[int]) -> set[int]:
     """Rebuild what is derived about these questions: their answers, and whether they have all the votes they need.
-
-    Writes what has changed and nothing else. Returns the questions that have other answers than before.
-    """
+    Writes what has changed and nothing else. Returns the questions that have other answers than before."""
     return {id for piece in pieces(question_ids) for id in _settle(connection, piece)}
 
 
@@ -246,10 +244,8 @@ def stands(row: Any) -> ColumnElement[bool]:
 
 
 def is_disputed() -> ColumnElement[bool]:
-    """Condition on `question`: it has all its votes, these do not settle it, and nobody has adjudicated it.
-
-    Of ratings every one counts: nobody disputes them.
-    """
+    """Condition on `question`: it has all its votes, these do not settle it, and nobody has adjudicated it. Of ratings
+    every one counts: nobody disputes them."""
     agreed = exists().where(answer.c.question_id == question.c.id, answer.c.origin == "people")
     undecided = and_(~agreed, ~is_adjudicated(question.c.id))
     return and_(question.c.filled.is_(True), question.c.kind.not_in(SCALES), undecided)

@@ -140,11 +140,9 @@ def known_questions(engine: Engine, *, by: int | None = None) -> list[KnownQuest
 def add_known(
     engine: Engine, purpose: str, items: Sequence[KnownText], *, task: str = "sentiment", by: int | None = None
 ) -> Added:
-    """Make control questions of these texts; one that exists gets the new purpose, answer and explanation.
-
-    Raises AuditError for an unknown purpose, label or task, for a task that asks about outputs, and where there is no
-    text; Refused where one of the texts still awaits answers. Nothing is changed then.
-    """
+    """Make control questions of these texts; one that exists gets the new purpose, answer and explanation. Raises
+    AuditError for an unknown purpose, label or task, for a task that asks about outputs, and where there is no text;
+    Refused where one of the texts still awaits answers. Nothing is changed then."""
     with writing_as_manager(engine, by) as connection:
         if not items:
             raise AuditError(message("known.no_text"))
@@ -249,11 +247,9 @@ def _store(
 def hidden_question(
     connection: Connection, account: Account, settings: JudgingSettings, ordinary: Row[Any], place: Place
 ) -> tuple[Row[Any], int] | None:
-    """Return the hidden question that comes now in place of the `ordinary` one, and its pass; None: none does.
-
-    It is of the ordinary one's task and kind, and if possible of its language, else it would stand out. The caller asks
-    for none among the versions of a text: what chance had chosen there comes at their end, so that the shares are kept.
-    """
+    """Return the hidden question that comes now in place of the `ordinary` one, and its pass; None: none does. It is of
+    the ordinary one's task and kind, and if possible of its language, else it would stand out. The caller asks for none
+    among the versions of a text: what chance had chosen there comes at their end, so that the shares are kept."""
     if not settings.gold_share and not settings.repeat_share:
         return None
     done, put_aside = connection.execute(_asked_count(), {"account": account.id}).one()

@@ -175,11 +175,9 @@ def _link(connection: Connection, values: list[object] | None) -> Link:
 
 
 def use(engine: Engine, secret: str, name: str, password: str) -> Account:
-    """Make the account of a link with this name and password; with a link for a new password, set that.
-
-    Raises NotAllowed where the link cannot be used (any more); AuditError for a bad name or password or a taken name:
-    then the link can be used again. The password is hashed: call it off the event loop.
-    """
+    """Make the account of a link with this name and password; with a link for a new password, set that. Raises
+    NotAllowed where the link cannot be used (any more); AuditError for a bad name or password or a taken name: then the
+    link can be used again. The password is hashed: call it off the event loop."""
     link_of(engine, secret)
     values, password_hash = unsign(engine, LINK, secret), hashed(password)
     with changing_accounts(engine) as connection:  # of two people with the last use of a link, the second waits here

@@ -86,11 +86,9 @@ def change(
     client: str | None = None,
 ) -> OwnAnswer:
     """Give this annotator's own answer to a question another label, or another comment; returns what it was before.
-
     What was answered stays in the history, superseded by a judgement of the same pass, by the guideline in force now;
     where nothing is another, nothing is stored. Raises NotAllowed; Refused where there is no such answer in their list
-    (`audit.judging.own_answers`), where it is closed, and for whoever must pass the training round first.
-    """
+    (`audit.judging.own_answers`), where it is closed, and for whoever must pass the training round first."""
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
         question = check_answer(work.hold(question_id), question_id, answer, comment)
@@ -158,9 +156,7 @@ def undone(engine: Engine, account_id: int) -> Undone | None:
 
 def _withdrawn_last(connection: Connection, account_id: int) -> list[tuple[int, int]]:
     """The withdrawals at the end of this annotator's history, at most `UNDOS`, the last first: question, judgement.
-
-    What a manager let go stale is no undo of theirs, and does not stand between two of them.
-    """
+    What a manager let go stale is no undo of theirs, and does not stand between two of them."""
     own = (judgement.c.annotator_id == account_id, judgement.c.withdrawn_by.is_(None), judgement.c.round >= FIRST)
     columns = (judgement.c.answer, judgement.c.question_id, judgement.c.supersedes)
     query = select(*columns).where(*own).order_by(judgement.c.id.desc()).limit(UNDOS)
@@ -202,18 +198,15 @@ def _counts_for(account_id: int | BindParameter[Any]) -> ColumnElement[bool]:
 
 
 def skip(engine: Engine, account_id: int, question_id: int) -> None:
-    """Put a question behind for this annotator until tomorrow (UTC), and give its lease back.
-
-    It comes again today only when nothing else is left. Raises NotAllowed, or Refused where it is not leased to them.
-    """
+    """Put a question behind for this annotator until tomorrow (UTC), and give its lease back. It comes again today only
+    when nothing else is left. Raises NotAllowed, or Refused where it is not leased to them."""
     _defer(engine, account_id, question_id, SKIP, None)
 
 
 def flag(engine: Engine, account_id: int, question_id: int, comment: str) -> None:
     """Show a question to the adjudicators with a comment; this annotator is not asked it while they have not replied.
-
-    Others still are. Raises NotAllowed, or Refused where it is not leased to them or the comment is empty or too long.
-    """
+    Others still are. Raises NotAllowed, or Refused where it is not leased to them or the comment is empty or too
+    long."""
     _defer(engine, account_id, question_id, FLAG, comment.strip())
 
 
@@ -240,10 +233,8 @@ def _check_flag(kind: str | None, comment: str | None) -> None:
 
 def flag_answer(engine: Engine, account_id: int, question_id: int, comment: str) -> None:
     """Show a question that this annotator has answered to the adjudicators, with a comment; the answer still counts.
-
-    Raises NotAllowed; Refused where no such answer is in their list (`audit.judging.own_answers`), where their flag
-    of it waits already, for a rating, and where the comment is empty or too long.
-    """
+    Raises NotAllowed; Refused where no such answer is in their list (`audit.judging.own_answers`), where their flag of
+    it waits already, for a rating, and where the comment is empty or too long."""
     with unit_of_work(engine, account_id, *ROLES) as work:
         work.hold(question_id)
         own = counted_answer(work.connection, account_id, question_id)
@@ -254,12 +245,9 @@ def flag_answer(engine: Engine, account_id: int, question_id: int, comment: str)
 
 
 def unflag(engine: Engine, account_id: int) -> int | None:
-    """Take this annotator's last flag back and lease its question to them again; returns the question's id.
-
-    None where they have judged since, an adjudicator has replied, or others have taken every place of the question:
-    then there is no flag to undo, and nothing changes but that their lease is given back, as `undo` does. Raises
-    NotAllowed.
-    """
+    """Take this annotator's last flag back and lease its question to them again; returns the question's id. None where
+    they have judged since, an adjudicator has replied, or others have taken every place of the question: then there is
+    no flag to undo, and nothing changes but that their lease is given back, as `undo` does. Raises NotAllowed."""
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
         own_flag = (aside.c.annotator_id == account_id) & (aside.c.kind == FLAG) & ~exists().where(taken_back(aside))
@@ -286,9 +274,7 @@ def unflag(engine: Engine, account_id: int) -> int | None:
 
 def flag_taken_back(engine: Engine, account_id: int, question_id: int) -> str:
     """Return what this annotator wrote to the flag of the question that they took back last; empty where there is none.
-
-    Raises NotAllowed.
-    """
+    Raises NotAllowed."""
     own = (aside.c.annotator_id == account_id) & (aside.c.question_id == question_id) & (aside.c.kind == FLAG)
     query = select(aside.c.comment).where(own, exists().where(taken_back(aside))).order_by(aside.c.id.desc()).limit(1)
     with reading_as(engine, account_id, *ROLES) as connection:
@@ -346,11 +332,8 @@ def judging_mode(engine: Engine, account_id: int) -> JudgingMode:
 def train(
     engine: Engine, account_id: int, question_id: int, answer: str, *, shown_at: datetime | None = None
 ) -> Feedback:
-    """Store an answer in training and return what to say about it. "Unsure" is never right.
-
-    Raises NotAllowed; Refused where the question is not the next one of this account's round, or the answer is none of
-    its labels.
-    """
+    """Store an answer in training and return what to say about it. "Unsure" is never right. Raises NotAllowed; Refused
+    where the question is not the next one of this account's round, or the answer is none of its labels."""
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
         # Of two windows of the same person, the second finds the question answered.

@@ -40,10 +40,8 @@ _NAMES = {"summarization": "Summary", "translation": "Translation", "question-an
 @dataclass(frozen=True)
 class JudgeRequest:
     """What a judge is asked: the questions of what was drawn, as people are asked (`variants` 0) or in other ways, too.
-
     `everything`: all satisfied groups, so that it is a proxy of every cell. `most` is how many questions are asked at
-    most. `allow_own`: also a judge that is a system under test.
-    """
+    most. `allow_own`: also a judge that is a system under test."""
 
     variants: tuple[int, ...] = (0,)
     everything: bool = False
@@ -85,11 +83,9 @@ def own_systems(
 def ask_judge(
     engine: Engine, judge: Judge, request: JudgeRequest, watch: Callable[[int, int], object] | None = None
 ) -> AskedOf:
-    """Ask a judge what it has not answered yet, and store each answer as it comes.
-
-    `watch(done, total)` is told how far it is. Raises Refused for a judge that is a system under test (unless that is
-    allowed), AuditError where nothing was drawn, and, once all that came is stored, where a judge answers nothing.
-    """
+    """Ask a judge what it has not answered yet, and store each answer as it comes. `watch(done, total)` is told how far
+    it is. Raises Refused for a judge that is a system under test (unless that is allowed), AuditError where nothing was
+    drawn, and, once all that came is stored, where a judge answers nothing."""
     if request.most is not None and request.most < 1:
         raise AuditError(f"max_calls {request.most}: must be at least 1", parameter="max_calls")
     with engine.connect() as connection:

@@ -79,12 +79,10 @@ class _Annotation(BaseModel):
 
 
 def read_labels(path: str | Path, columns: Mapping[str, str] = MappingProxyType({})) -> Labels:
-    """Read the labels of a table, or of Label Studio's JSON.
-
-    `columns` has our name -> the file's, of `COLUMNS`: of a table a column (`label` may be several with + between them,
-    one for each annotator), of Label Studio a name in a task's data, and for `label` the Choices tag, where tasks have
-    several. Raises BadFile for a file that cannot be read and for entries that are wrong, with their lines or tasks.
-    """
+    """Read the labels of a table, or of Label Studio's JSON. `columns` has our name -> the file's, of `COLUMNS`: of a
+    table a column (`label` may be several with + between them, one for each annotator), of Label Studio a name in a
+    task's data, and for `label` the Choices tag, where tasks have several. Raises BadFile for a file that cannot be
+    read and for entries that are wrong, with their lines or tasks."""
     path = Path(path)
     if unknown := [name for name in columns if name not in COLUMNS]:
         raise AuditError(message("corpus_file.unknown_column", column=unknown[0], allowed=COLUMNS), parameter="columns")
@@ -503,10 +501,8 @@ class GoldAnswers:
 
 def answer_with_gold(engine: Engine, study_id: int | None = None, *, by: int | None = None) -> GoldAnswers:
     """Answer the question about every source with a gold label, of a study, or of all (None), whether anybody was asked
-    or not: the labels are there before any round. Repeating it adds nothing.
-
-    Asked for by a manager (`by`, an account id; else NotAllowed) or by the owner of the database (None).
-    """
+    or not: the labels are there before any round. Repeating it adds nothing. Asked for by a manager (`by`, an account
+    id; else NotAllowed) or by the owner of the database (None)."""
     with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         connection = work.connection

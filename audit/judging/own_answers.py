@@ -89,10 +89,8 @@ class OwnPage(NamedTuple):
 def own_answers(
     engine: Engine, account_id: int, wanted: OwnFilter | None = None, before: int | None = None, size: int = 20
 ) -> OwnPage:
-    """The newest answers of this account that match, of those before the judgement `before`; at most `MOST`.
-
-    Raises NotAllowed, and Refused for a search that is too long.
-    """
+    """The newest answers of this account that match, of those before the judgement `before`; at most `MOST`. Raises
+    NotAllowed, and Refused for a search that is too long."""
     wanted, size = wanted or OwnFilter(), min(max(size, 1), MOST)
     if len(wanted.search) > LONGEST:
         raise Refused(message("refused.search_long", count=len(wanted.search), most=LONGEST))
@@ -179,11 +177,9 @@ def _says(search: str, sqlite: bool) -> ColumnElement[bool]:
 
 
 def _list(*conditions: ColumnElement[bool], indexed: bool = True) -> Select[Any]:
-    """What of the list of `account` meets these conditions. `indexed`: by all that it has answered.
-
-    SQLite asks for what is read of other tables in the order in which it stands here, so what leaves fewest comes
-    first; and it is kept from reading all answers of an account for each of them.
-    """
+    """What of the list of `account` meets these conditions. `indexed`: by all that it has answered. SQLite asks for
+    what is read of other tables in the order in which it stands here, so what leaves fewest comes first; and it is kept
+    from reading all answers of an account for each of them."""
     me: Any = bindparam("account")
     own = judgement.c.annotator_id if indexed else judgement.c.annotator_id + 0
     last: Any = input_table.c.id == question.c.input_id  # true; so these are looked at when the text has been

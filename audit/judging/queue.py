@@ -166,12 +166,10 @@ class Elsewhere(NamedTuple):
 
 
 def next_question(engine: Engine, account_id: int) -> Shown | None:
-    """The question that this annotator is asked next, leased to them; None when there is none now.
-
-    In the order of `audit.judging.order`, of those that they have not judged and in languages that they read, and never
-    more people than a question wants; sometimes a hidden one in its place (`audit.judging.control_questions`); none for
-    whoever must pass the training round first. Raises NotAllowed for an account that may not judge.
-    """
+    """The question that this annotator is asked next, leased to them; None when there is none now. In the order of
+    `audit.judging.order`, of those that they have not judged and in languages that they read, and never more people
+    than a question wants; sometimes a hidden one in its place (`audit.judging.control_questions`); none for whoever
+    must pass the training round first. Raises NotAllowed for an account that may not judge."""
     chosen: int | None = _TAKEN
     while chosen == _TAKEN:
         with writing(engine) as connection:
@@ -256,10 +254,8 @@ def _vacant(
 
 
 def show(connection: Connection, question_id: int, account_id: int | None = None) -> Shown:
-    """A question with its texts, and with the members of the group that it is about.
-
-    For an account that has leased it, with what it did with the question before.
-    """
+    """A question with its texts, and with the members of the group that it is about. For an account that has leased it,
+    with what it did with the question before."""
     row = connection.execute(_shown(), {"question": question_id, "account": account_id}).one()
     task = get_task(row.task)
     group = _group(connection, row.group_id) if row.kind == "group" else None
@@ -399,12 +395,9 @@ def _held_lease(codes: tuple[str, ...]) -> Select[Any]:
 
 @cache
 def _vacant_question(codes: tuple[str, ...], past: bool, again: bool, search: str) -> Select[Any]:
-    """The first question of a search with a place for this account, locked.
-
-    `past` those that others have locked. `crowded`: it has leases that `_delete_over_leases` takes away; none can come
-    while it is locked. `again`: of those that this account skipped since `midnight`, the longest ago first; else of the
-    others.
-    """
+    """The first question of a search with a place for this account, locked. `past` those that others have locked.
+    `crowded`: it has leases that `_delete_over_leases` takes away; none can come while it is locked. `again`: of those
+    that this account skipped since `midnight`, the longest ago first; else of the others."""
     me: BindParameter[int] = bindparam("account")
     since: BindParameter[datetime] = bindparam("midnight")
     skipped = is_skipped(me, since)
@@ -504,10 +497,8 @@ def _held_by_others(codes: tuple[str, ...]) -> Select[Any]:
 
 @cache
 def _my_judgements() -> Select[Any]:
-    """The number of this account's judgements that count, and of those from after `midnight`.
-
-    Hidden ones with them, else who is asked one would see that it is not counted; training without.
-    """
+    """The number of this account's judgements that count, and of those from after `midnight`. Hidden ones with them,
+    else who is asked one would see that it is not counted; training without."""
     today = case((judgement.c.decided_at >= bindparam("midnight"), 1), else_=0)
     columns: list[Any] = [func.count(), func.sum(today)]
     return select(*columns).where(
@@ -535,11 +526,8 @@ def _is_over() -> ColumnElement[bool]:
 
 def _is_open_to_account(question: Any = question, of_any_study: bool = False) -> ColumnElement[bool]:
     """Condition on `question`, or an alias of it: somebody waits for it, it has not all its votes, none of this
-    account, and no flag of it.
-
-    Nor had this account the question in training, where it was told the answer; and it is of a study that the account
-    works on, or `of_any_study`.
-    """
+    account, and no flag of it. Nor had this account the question in training, where it was told the answer; and it is
+    of a study that the account works on, or `of_any_study`."""
     own = judgement.alias("mine")
     judged = exists().where(
         own.c.question_id == question.c.id,

@@ -107,10 +107,8 @@ def log_in(engine: Engine, name: str, password: str) -> Account:
 
 def account_of_claims(engine: Engine, claims: Mapping[str, Any], claim: str = CLAIM) -> Account:
     """Return the account that a verified identity token of a provider names; nobody gets an account by logging in.
-
     Raises NotAllowed where no enabled account has the name, and for an e-mail address that the provider has not
-    verified: somebody else may have typed it there.
-    """
+    verified: somebody else may have typed it there."""
     name = claims.get(claim)
     if not isinstance(name, str) or not name.strip():
         raise NotAllowed(message("account.no_claim", claim=claim))
@@ -163,11 +161,9 @@ class Bearer(NamedTuple):
 def make_token(
     engine: Engine, account_id: int, role: str | None = None, days: int = DAYS, *, by_owner: bool = True
 ) -> str:
-    """Return an API token of an account, which may do at most what `role` may (None: what the account may).
-
-    `by_owner` is False where whoever has the database itself makes it. Raises NotAllowed for an account that is absent
-    or disabled and for a role above its own, AuditError for an unknown role or a bad number of days.
-    """
+    """Return an API token of an account, which may do at most what `role` may (None: what the account may). `by_owner`
+    is False where whoever has the database itself makes it. Raises NotAllowed for an account that is absent or disabled
+    and for a role above its own, AuditError for an unknown role or a bad number of days."""
     if not 1 <= days <= MOST_DAYS:
         raise AuditError(message("token.bad_days", days=days, most=MOST_DAYS), parameter="days")
     with engine.begin() as connection:

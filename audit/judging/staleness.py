@@ -72,10 +72,8 @@ class Stale(NamedTuple):
 
 
 def stale_counts(engine: Engine, by: int | None = None) -> list[Tally]:
-    """Count the answers of people that count, by what they are and how they came about, in the order of these.
-
-    Raises NotAllowed unless the account `by` is a manager's (None: whoever has the database itself).
-    """
+    """Count the answers of people that count, by what they are and how they came about, in the order of these. Raises
+    NotAllowed unless the account `by` is a manager's (None: whoever has the database itself)."""
     numbers: Counter[tuple[str, str, str, int | None, str]] = Counter()
     with reading_as_manager(engine, by) as connection:
         for row in _rows_of(connection, judgement, is_vote(judgement)):
@@ -100,12 +98,9 @@ def preview_stale(engine: Engine, choice: Choice, by: int | None = None) -> Stal
 
 
 def mark_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client: str | None = None) -> Stale:
-    """Mark the chosen answers as stale, in one transaction with a line in the log; returns what went.
-
-    Hidden repeats of an answer that goes, go with it. `reason` is shown to those who are asked again. Raises NotAllowed
-    unless the account `by` is a manager's, Refused for a reason that is empty or too long, and where nothing fits the
-    choice.
-    """
+    """Mark the chosen answers as stale, in one transaction with a line in the log; returns what went. Hidden repeats of
+    an answer that goes, go with it. `reason` is shown to those who are asked again. Raises NotAllowed unless the
+    account `by` is a manager's, Refused for a reason that is empty or too long, and where nothing fits the choice."""
     reason = reason.strip()
     with unit_of_work(engine, by, "manager") as work:
         work.hold_all()  # or an annotator undoes one of these meanwhile, an adjudicator settles another

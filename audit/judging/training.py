@@ -67,10 +67,8 @@ def needs_training(connection: Connection, account: Account, settings: JudgingSe
 
 
 def round_of(connection: Connection, account: Account, settings: JudgingSettings) -> Round | None:
-    """Return where an annotator stands; None: not trained, for the role, an exemption or want of questions.
-
-    The round has the questions in the languages that the account reads.
-    """
+    """Return where an annotator stands; None: not trained, for the role, an exemption or want of questions. The round
+    has the questions in the languages that the account reads."""
     if not settings.pass_mark or account.role != "annotator":
         return None
     me = {"account": account.id}
@@ -176,10 +174,8 @@ def qualification(engine: Engine, *, by: int | None = None) -> Qualification:
 
 def switch_qualification(engine: Engine, on: bool, *, by: int | None = None) -> Qualification:
     """Have new annotators pass a short round first, or not; says so in the log. Whoever has judged before need not.
-
     Where there are no training questions, `QUALIFYING` are picked as `pick_known` does. Raises NotAllowed where `by` is
-    no manager, AuditError where there is nothing to pick from; nothing is changed then.
-    """
+    no manager, AuditError where there is nothing to pick from; nothing is changed then."""
     with writing_as_manager(engine, by) as connection:
         before = _qualification(connection)
         if on and not before.questions:

@@ -46,10 +46,8 @@ class Work:
 
     def hold(self, question_id: int) -> Row[Any] | None:
         """Keep others from answering this question, and from what they could ask or spare because of its answer, until
-        the end. Returns its task and kind; None: there is no such question.
-
-        Once a unit, before anything else is locked: inputs, questions, leases, so that no two wait for each other.
-        """
+        the end. Returns its task and kind; None: there is no such question. Once a unit, before anything else is
+        locked: inputs, questions, leases, so that no two wait for each other."""
         if not self._holds_all:
             lock_around(self.connection, question_id)
         return self.connection.execute(_question(), {"question": question_id}).first()
@@ -60,10 +58,8 @@ class Work:
         self._holds_all = True
 
     def add(self, record: Record, rows: Sequence[Mapping[str, Any]]) -> int:
-        """Append judgements or adjudications of questions that are held; returns the id of a single one, else 0.
-
-        Only first answers are part of what settles a question; other passes are stored, and nothing follows from them.
-        """
+        """Append judgements or adjudications of questions that are held; returns the id of a single one, else 0. Only
+        first answers are part of what settles a question; other passes are stored, and nothing follows from them."""
         self._answered |= {int(row["question_id"]) for row in rows if row.get("round", FIRST) == FIRST}
         if len(rows) != 1:
             insert_new(self.connection, record, rows)
@@ -116,10 +112,8 @@ def check_answer(question: Row[Any] | None, question_id: int, answer: str, comme
 @contextmanager
 def unit_of_work(engine: Engine, account_id: int | None, *roles: str, owner: bool = False) -> Iterator[Work]:
     """A transaction of this account, which must have one of the roles; committed at the end with what follows from it.
-
     `owner`: no account (None) is whoever has the database itself, who may do it too. Nothing is written where anything
-    is raised. Raises NotAllowed. Not to be nested: a thread would wait for itself.
-    """
+    is raised. Raises NotAllowed. Not to be nested: a thread would wait for itself."""
     with writing(engine) as connection:
         trusted = owner and account_id is None
         work = Work(connection, None if trusted else require(connection, account_id or 0, *roles))

@@ -83,10 +83,8 @@ def guideline_in_force(connection: Connection, task: str, kind: str, language: s
 
 
 def guideline_before(engine: Engine, account_id: int, task: str, kind: str) -> int | None:
-    """Return the version by which this annotator last judged such a question; None for the first. Raises NotAllowed.
-
-    A manager who lets answers go stale judges nothing in their place.
-    """
+    """Return the version by which this annotator last judged such a question; None for the first. Raises NotAllowed. A
+    manager who lets answers go stale judges nothing in their place."""
     with reading(engine) as connection:
         require(connection, account_id, *ROLES)
         params = {"account": account_id, "task": task, "kind": kind}
