@@ -162,8 +162,8 @@ def _of_studio(tasks: list[Any], columns: Mapping[str, str]) -> _Read:
             except ValidationError as problem:
                 first = problem.errors()[0]
                 yield where, ValueError(f"the annotation's {'.'.join(map(str, first['loc']))}: {first['msg']}")
-            except ValueError as problem:
-                yield where, problem
+            except (ValueError, OverflowError) as problem:
+                yield where, ValueError(str(problem))
         if not annotations:
             yield where, "not annotated"
 

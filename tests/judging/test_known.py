@@ -5,7 +5,7 @@ from quality_world import answer_next, forget, know, world
 from question_world import rows
 from small_corpus import SmallCorpus
 
-from audit.errors import AuditError, BadRow, Refused
+from audit.errors import AuditError, BadRow
 from audit.judging.adjudications import adjudicate
 from audit.judging.control_questions import (
     KnownText,
@@ -41,18 +41,6 @@ def test_texts_become_known_and_are_no_ordinary_questions(team):
     seen = {answer_next(engine, who["ann"]).texts[0] for _ in range(3)}
     assert seen == {f"Film {number} was fine." for number in (1, 2, 3)}
     assert next_question(engine, who["ann"]) is None
-
-
-def test_a_question_that_waits_for_people_cannot_be_known(team, content):
-    engine, _ = team
-    before = content(engine)
-    with pytest.raises(Refused, match="question 2 still waits for people"):
-        add_known(
-            engine,
-            "gold",
-            [KnownText(Input.of("Other."), ("positive",)), KnownText(Input.of("Film 2 was fine."), ("positive",))],
-        )
-    assert content(engine) == before
 
 
 def test_a_settled_question_becomes_known_with_its_answer(team):
