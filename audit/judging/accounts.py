@@ -41,15 +41,11 @@ from audit.store.core import (
 )
 from audit.text.languages import is_code
 
-ROLES = ("annotator", "adjudicator", "manager")
-"""Each may do what those before it may."""
-ADJUDICATORS = ("adjudicator", "manager")
-"""Who settles questions, checks and inspects answers, and gives causes."""
+ROLES = ("annotator", "adjudicator", "manager")  # Each may do what those before it may
+ADJUDICATORS = ("adjudicator", "manager")  # Who settles questions, checks and inspects answers, and gives causes
 GOLD = "gold"
-DELETED = "deleted-"
-"""Begins the name that stands in place of a deleted person's."""
-SHORTEST, LONGEST = 8, 1_000
-"""Characters of a password: hashing a megabyte would keep the server busy."""
+DELETED = "deleted-"  # Begins the name that stands in place of a deleted person's
+SHORTEST, LONGEST = 8, 1_000  # Characters of a password: hashing a megabyte would keep the server busy
 
 
 @dataclass(frozen=True)
@@ -59,11 +55,9 @@ class Account:
     id: int
     name: str
     role: str
-    languages: tuple[str, ...] = field(default=(), compare=False)
-    """Codes of the languages it reads; none: all."""
+    languages: tuple[str, ...] = field(default=(), compare=False)  # Codes of the languages it reads; none: all
     disabled: bool = field(default=False, compare=False)
-    has_password: bool = field(default=False, compare=False)
-    """Without one it logs in through an identity provider only."""
+    has_password: bool = field(default=False, compare=False)  # Without one it logs in through an identity provider only
     seen_at: datetime | None = field(default=None, compare=False)
     """The last use of the app, in UTC to the minute; None: never."""
     studies: tuple[int, ...] = field(default=(), compare=False)
@@ -447,8 +441,7 @@ class Entry(NamedTuple):
     """A line of the log."""
 
     at: datetime
-    who: str | None
-    """Name of the account; None: the owner of the database."""
+    who: str | None  # Name of the account; None: the owner of the database
     action: str
     question_id: int | None
     detail: dict[str, Any]

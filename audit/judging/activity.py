@@ -16,10 +16,8 @@ from audit.store.copying import in_utc
 from audit.store.core import answer, count_rows, input_table, judgement, question
 from audit.tasks.questions import ORIGINS, SCALES, UNSURE
 
-PAUSE = timedelta(minutes=5)
-"""So long without a decision is a pause."""
-RECENT = timedelta(days=7)
-"""What is counted as the present pace."""
+PAUSE = timedelta(minutes=5)  # So long without a decision is a pause
+RECENT = timedelta(days=7)  # What is counted as the present pace
 Among = ColumnElement[bool] | None
 """A condition on the table question: only what is about these questions counts; None: everything."""
 
@@ -75,24 +73,17 @@ class Overview(NamedTuple):
     questions: OpenQuestions
     answers: Mapping[str, int]
     """Questions with an answer, by origin (adjudicated, people, gold); one question may have several origins."""
-    flagged: int
-    """Flagged questions to which no adjudicator has replied."""
-    today: int
-    """Judgements of people that count, since midnight (UTC)."""
-    week: int
-    """And within the last seven days."""
+    flagged: int  # Flagged questions to which no adjudicator has replied
+    today: int  # Judgements of people that count, since midnight (UTC)
+    week: int  # And within the last seven days
     speed: Speed
     ends: datetime | None
     """When the open questions have all their votes at the present pace; None without a pace, or with nothing left."""
     unread: tuple[Unread, ...]
-    filled: int
-    """Questions that as many people judged as they want."""
-    split: int
-    """Of these, those whose votes are not all the same, settled or not. "Unsure" agrees with nothing."""
-    disputed: int
-    """Questions whose votes do not settle them and that nobody has adjudicated."""
-    left: int
-    """Judgements that the open questions still want, audits included."""
+    filled: int  # Questions that as many people judged as they want
+    split: int  # Of these, those whose votes are not all the same, settled or not. "Unsure" agrees with nothing.
+    disputed: int  # Questions whose votes do not settle them and that nobody has adjudicated
+    left: int  # Judgements that the open questions still want, audits included
 
 
 def overview(engine: Engine, by: int | None = None, among: Among = None) -> Overview:

@@ -23,8 +23,7 @@ from audit.messages import message
 from audit.store.core import adjudication, aside, count_rows, judgement, question
 from audit.tasks.questions import BROKEN, HOLDS, UNSURE
 
-LAST = 10
-"""Adjudications that can be changed."""
+LAST = 10  # Adjudications that can be changed
 
 
 class Adjudicated(NamedTuple):
@@ -156,8 +155,7 @@ class Opinion(NamedTuple):
     number: int
     answer: str | None
     comment: str | None = None
-    flags: tuple[str, ...] = ()
-    """What they wrote to their flags, oldest first."""
+    flags: tuple[str, ...] = ()  # What they wrote to their flags, oldest first
 
 
 def open_disputes(connection: Connection) -> list[int]:

@@ -34,8 +34,7 @@ from audit.store.core import adjudication, annotator, answer, count_rows, judgem
 from audit.tasks.questions import SCALES, UNSURE
 
 WITHDRAWN = "withdrawn"
-PEOPLE = ("adjudicated", "people")
-"""Those of them that come from people."""
+PEOPLE = ("adjudicated", "people")  # Those of them that come from people
 
 VOTE = judgement.alias("vote")
 
@@ -89,8 +88,7 @@ def voted_answers(votes: Sequence[Vote], quorum: Quorum) -> dict[str, list[str]]
     return answers
 
 
-_Answers = dict[tuple[int, str], list[str]]
-"""(question, origin) -> allowed labels."""
+_Answers = dict[tuple[int, str], list[str]]  # (question, origin) -> allowed labels
 
 
 def _history(connection: Connection, question_ids: Collection[int]) -> tuple[Sequence[Row[Any]], set[int], _Answers]:

@@ -30,10 +30,8 @@ from audit.tasks.questions import SCALES
 
 SKIP, FLAG, BACK, UNFLAG = "skip", "flag", "back", "unflag"
 Who = int | BindParameter[Any]
-When = datetime | BindParameter[Any]
-"""Values, or places that a statement keeps for them."""
-COMMENT = 2_000
-"""Characters of a comment that are kept."""
+When = datetime | BindParameter[Any]  # Values, or places that a statement keeps for them
+COMMENT = 2_000  # Characters of a comment that are kept
 
 
 def is_flagged(account: Who | None = None, asked: Any = question) -> ColumnElement[bool]:

@@ -22,8 +22,7 @@ from audit.tasks.questions import ABOUT_OUTPUTS, Subject, kind_of, question_key
 
 _TERMS = ("priority", "waits", "source_input_id", "studies", "annotators")
 """The columns that say how a question is asked; the others say what it is, and never change."""
-_FEW = 200
-"""Changed answers up to which the queue is brought up to date around each; more are no dearer all at once."""
+_FEW = 200  # Changed answers up to which the queue is brought up to date around each; more are no dearer all at once
 
 
 def make_questions(connection: Connection, subjects: Iterable[Subject]) -> tuple[dict[Subject, int], int]:

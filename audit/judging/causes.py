@@ -14,8 +14,7 @@ from audit.messages import message
 from audit.store import tables
 from audit.store.core import cause
 
-OTHER_CAUSE = OTHER_REASON = "other"
-"""The code that says nothing by itself: it needs a comment."""
+OTHER_CAUSE = OTHER_REASON = "other"  # The code that says nothing by itself: it needs a comment
 CAUSES = ("all_wrong", "label_range", "relation_loose", "follow_up_damaged", "doubtful", OTHER_CAUSE)
 """The codes in the order of the keys that give them; a new one has its words in `[cause]` and `[cause_in_words]` of
 data/messages."""
@@ -24,10 +23,8 @@ REASONS = (
     OTHER_REASON,
 )  # fmt: skip
 """Why an adjudicator settled a question so; a new one has its words in `[reason]` and `[reason_in_words]`."""
-TAKEN_BACK = "taken_back"
-"""Code of a row that takes the last one of the same person and group back."""
-Pair = tuple[int, int]
-"""Group and system."""
+TAKEN_BACK = "taken_back"  # Code of a row that takes the last one of the same person and group back
+Pair = tuple[int, int]  # Group and system
 
 
 class GivenCause(NamedTuple):

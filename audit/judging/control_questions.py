@@ -7,13 +7,12 @@ answers count, and nobody may be told about them before.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, bindparam, case, exists, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, case, exists, func, select
 
 from audit.errors import AuditError, Refused
 from audit.files import read_table, refuse_bad_rows, unstorable
@@ -36,8 +35,7 @@ PASS, REPEAT, KNOWN = 0, 2, 3
 """Passes of judgements beside ordinary ones (`FIRST`): training, hidden repeats, hidden control questions."""
 TRAINING, GOLD = "training", "gold"
 PURPOSES = (TRAINING, GOLD)
-MOST = 1_000
-"""Questions that one call picks at most."""
+MOST = 1_000  # Questions that one call picks at most
 FILE_COLUMNS = ("text", "text_b", "language", "answer", "explanation")
 
 
@@ -252,7 +250,13 @@ def hidden_question(
     among the versions of a text: what chance had chosen there comes at their end, so that the shares are kept."""
     if not settings.gold_share and not settings.repeat_share:
         return None
-    done, put_aside = connection.execute(_asked_count(), {"account": account.id}).one()
+    # How often they answered, skipped or flagged, which only ever grows, and when they last skipped or flagged.
+    own = (judgement.c.annotator_id == account.id, judgement.c.round >= FIRST, judgement.c.answer != WITHDRAWN)
+    judged = select(func.count()).where(*own).scalar_subquery()
+    deferred = (aside.c.annotator_id == account.id, aside.c.kind != BACK)
+    done, put_aside = connection.execute(
+        select(judged + func.count(aside.c.id), func.max(aside.c.at)).where(*deferred)
+    ).one()
     run, hidden = place.run, place.hidden
     if place.answers and put_aside is not None and put_aside > place.answers[0].decided_at:
         run, hidden = 1, 0
@@ -278,18 +282,6 @@ def _drawn_pass(account_id: int, number: int, settings: JudgingSettings) -> int 
     if chance < settings.gold_share:
         return KNOWN
     return REPEAT if chance < settings.gold_share + settings.repeat_share else None
-
-
-@cache
-def _asked_count() -> Select[Any]:
-    """How often `account` answered, skipped or flagged, which only ever grows, and when it last skipped or flagged."""
-    me: Any = bindparam("account")
-    judged = select(func.count()).where(
-        judgement.c.annotator_id == me, judgement.c.round >= FIRST, judgement.c.answer != WITHDRAWN
-    )
-    return select(judged.scalar_subquery() + func.count(aside.c.id), func.max(aside.c.at)).where(
-        aside.c.annotator_id == me, aside.c.kind != BACK
-    )
 
 
 def _question_columns() -> list[ColumnElement[Any]]:

@@ -36,10 +36,8 @@ from audit.store import tables
 from audit.store.copying import in_utc
 from audit.store.core import annotator, count_rows, invitation
 
-INVITATION, FIRST, PASSWORD = "invitation", "first account", "password"
-"""What a link is for."""
-MOST_USES, MOST_DAYS, LONGEST_CODE = 1_000, 365, 80
-"""Bounds of the form that invites."""
+INVITATION, FIRST, PASSWORD = "invitation", "first account", "password"  # What a link is for
+MOST_USES, MOST_DAYS, LONGEST_CODE = 1_000, 365, 80  # Bounds of the form that invites
 LASTS = timedelta(days=7)
 """How long a link for a new password can be used, and the first manager's: starting the app again prints another."""
 
@@ -48,16 +46,12 @@ class Terms(NamedTuple):
     """What an invitation gives."""
 
     role: str = "annotator"
-    languages: Sequence[str] = ()
-    """Codes of the languages that the account reads; none: all."""
-    uses: int = 1
-    """How many people may use the link."""
-    days: int = 14
-    """After how many days it expires."""
+    languages: Sequence[str] = ()  # Codes of the languages that the account reads; none: all
+    uses: int = 1  # How many people may use the link
+    days: int = 14  # After how many days it expires
     code: str = ""
     """The completion code of a recruitment platform, which the person reads when nothing is left to answer."""
-    studies: Collection[int] = ()
-    """Ids of the studies that the account works on; none: all."""
+    studies: Collection[int] = ()  # Ids of the studies that the account works on; none: all
 
 
 class Invitation(NamedTuple):

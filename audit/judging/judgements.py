@@ -26,8 +26,7 @@ from audit.store import reading, tables
 from audit.store.core import aside, judgement, lease, question
 from audit.tasks.questions import SCALES, labels_of
 
-UNDOS = 10
-"""Answers that can be undone one after the other."""
+UNDOS = 10  # Answers that can be undone one after the other
 
 
 class Undone(NamedTuple):
@@ -65,9 +64,11 @@ def judge(
         lease = connection.execute(_end_lease(), params).first()
         question = check_answer(held, question_id, answer, comment)
         if lease is None:
-            last = connection.execute(_last_answer(), params).first() if repeatable else None
-            if last is not None and tuple(last)[1:] == (question_id, answer, comment):
-                return int(last.id)
+            if repeatable:
+                query = select(judgement).where(_counts_for(account_id)).order_by(judgement.c.id.desc()).limit(1)
+                last = connection.execute(query).first()
+                if last is not None and (last.question_id, last.answer, last.comment) == (question_id, answer, comment):
+                    return int(last.id)
             raise Refused(message("refused.not_leased"))
         if connection.execute(_own_answer(), {**params, "round": lease.round}).first():
             raise Refused(message("refused.answered"))
@@ -180,13 +181,6 @@ def _own_answer() -> Select[Any]:
     """This account's counted answer to the question in the pass `round`."""
     same = (judgement.c.question_id == bindparam("question")) & (judgement.c.round == bindparam("round"))
     return select(judgement.c.id).where(same, _counts_for(bindparam("account")))
-
-
-@cache
-def _last_answer() -> Select[Any]:
-    """This account's last counted judgement, of whatever question."""
-    columns = (judgement.c.id, judgement.c.question_id, judgement.c.answer, judgement.c.comment)
-    return select(*columns).where(_counts_for(bindparam("account"))).order_by(judgement.c.id.desc()).limit(1)
 
 
 def _counts_for(account_id: int | BindParameter[Any]) -> ColumnElement[bool]:

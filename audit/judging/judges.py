@@ -31,8 +31,7 @@ from audit.systems.judge import VARIANTS, Answered, Asked, Judge, Part, same_mod
 from audit.tasks import base_of, get_task, wording_of
 from audit.tasks.questions import BROKEN, HOLDS, UNSURE, Subject
 
-HOPELESS = 20
-"""Questions one after the other without an answer, after which a judge is asked no more."""
+HOPELESS = 20  # Questions one after the other without an answer, after which a judge is asked no more
 _NAMES = {"summarization": "Summary", "translation": "Translation", "question-answering": "Answer"}
 """What an output is called that is judged with its text, where the task does not say."""
 
@@ -154,8 +153,7 @@ def _drawn_questions(connection: Connection, ids: Sequence[int]) -> list[int]:
     )
 
 
-_Open = tuple[int, int, int]
-"""A question that a judge is to be asked, in which way, and which attempt that is."""
+_Open = tuple[int, int, int]  # A question that a judge is to be asked, in which way, and which attempt that is
 
 
 @dataclass
@@ -168,8 +166,7 @@ class _Session:
     most: int | None
     watch: Callable[[int, int], object]
     total: int = 0
-    silent: int = 0
-    """Questions one after the other without an answer."""
+    silent: int = 0  # Questions one after the other without an answer
 
     def ask(self, questions: Sequence[int], variants: Sequence[int]) -> None:
         """Ask these in all ways in which they are not answered yet, as many as may be. Raises AuditError where none is

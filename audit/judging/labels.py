@@ -7,6 +7,7 @@ Imported judgements are votes like any other. Their accounts are disabled: nobod
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
@@ -14,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, select
 
 from audit.errors import AuditError, BadFile
@@ -39,8 +40,7 @@ from audit.tasks.questions import UNSURE, Subject, asks_pairs
 if TYPE_CHECKING:
     import pandas as pd
 
-QUESTION = "audit_question"
-"""The name in a task's `data` under which our export says which question a task is."""
+QUESTION = "audit_question"  # The name in a task's `data` under which our export says which question a task is
 COLUMNS = ("label", "text", "text_b", "output", "annotator", "language", "target_language", "answer", "reason")
 """What a file of labels may say. `answer` is Prodigy's: a label that was rejected or ignored is none."""
 _TEXTS = text_columns(26)
@@ -58,7 +58,7 @@ class Labels:
     without: dict[str, int]
 
 
-# Reading. An entry that has no label for a reason is counted, one that is wrong is refused with its line.
+# Reading.
 
 
 class _Result(BaseModel):
@@ -69,13 +69,18 @@ class _Result(BaseModel):
 
 
 class _Annotation(BaseModel):
-    """An annotation of Label Studio (https://labelstud.io/guide/task_format)."""
-
     result: list[_Result]
     was_cancelled: bool = False
     completed_by: int | str | dict[str, Any] | None = None
     created_at: datetime | None = None
-    lead_time: float | None = None
+    lead_time: float | None = Field(None, le=1e8)
+
+
+class _StudioTask(BaseModel):
+    """A task of Label Studio (https://labelstud.io/guide/task_format)."""
+
+    data: dict[str, Any]
+    annotations: list[_Annotation]
 
 
 def read_labels(path: str | Path, columns: Mapping[str, str] = MappingProxyType({})) -> Labels:
@@ -86,11 +91,13 @@ def read_labels(path: str | Path, columns: Mapping[str, str] = MappingProxyType(
     path = Path(path)
     if unknown := [name for name in columns if name not in COLUMNS]:
         raise AuditError(message("corpus_file.unknown_column", column=unknown[0], allowed=COLUMNS), parameter="columns")
-    if path.suffix.lower() == ".json" and (tasks := _tasks(path)):
-        return _collected(path, _of_studio(tasks, columns))
-    bad: list[tuple[int, str]] = []
-    table = read_table(path, ["label", "text"], COLUMNS, columns=columns, may_be_empty=["label", "text"], bad=bad)
-    return _collected(path, _of_table(table, "line"), [(f"line {line}", reason) for line, reason in bad])
+    if path.suffix.lower() == ".json":
+        with suppress(ValueError):  # reading it as a table says why
+            tasks = parse_json(read_text(path))
+            if isinstance(tasks, list) and any(isinstance(task, dict) and "data" in task for task in tasks):
+                return _of_studio(path, tasks, columns)
+    table = read_table(path, ["label", "text"], COLUMNS, columns=columns, may_be_empty=["label"])
+    return _of_table(path, table, "line")
 
 
 def frame_labels(frame: "pd.DataFrame", name: str = "labels") -> Labels:
@@ -100,75 +107,46 @@ def frame_labels(frame: "pd.DataFrame", name: str = "labels") -> Labels:
     if missing := [column for column in ("text", "label", "annotator") if column not in plain]:
         columns = with_commas(list(plain.columns) or message("list.none"))
         raise BadFile(f"{name} has no column {missing[0]!r}; it needs text, label and annotator, has {columns}")
-    return _collected(Path(name), _of_table(plain.fillna("").map(as_text), "row"))
+    return _of_table(Path(name), plain.fillna("").map(as_text), "row")
 
 
-_Read = Iterable[tuple[str, Row | str | ValueError]]
-"""(where, the label; why there is none; or what is wrong) of each entry."""
-
-
-def _collected(path: Path, entries: _Read, bad: Sequence[tuple[str, str]] = ()) -> Labels:
-    read = list(entries)
-    wrong = [(where, str(entry)) for where, entry in read if isinstance(entry, ValueError)]
-    _refuse(path, [*bad, *wrong], len(read) + len(bad), "columns")
-    labels = [{"where": where, **entry} for where, entry in read if isinstance(entry, Mapping)]
-    return Labels(path, labels, dict(Counter(entry for _, entry in read if isinstance(entry, str))))
-
-
-def _refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: str = "") -> None:
-    """Raise BadFile for entries (where, reason) that are wrong; the first ten are listed."""
-    if len(bad) == 1:
-        raise BadFile(message("file.at_place", file=path, place=bad[0][0], reason=bad[0][1]), parameter=parameter)
-    if bad:
-        lines = [message("file.place", place=place, reason=reason) for place, reason in bad]
-        wrong = f"{path}: {len(bad):,} of {number:,} labels are wrong, so nothing was used:\n"
-        raise BadFile(wrong + first_lines(lines, SHOWN), parameter=parameter)
-
-
-def _of_table(table: "pd.DataFrame", place: str) -> _Read:
+def _of_table(path: Path, table: "pd.DataFrame", place: str) -> Labels:
+    rows, without = list[Row](), Counter[str]()
     for line, row in zip(table.index, table.to_dict("records"), strict=True):
-        entry: Row | str | ValueError = row
-        if not row["text"]:
-            entry = ValueError("the column text is empty")
-        elif row["label"] in MISSING:
-            entry = "no label"
+        if row["label"] in MISSING:
+            without["no label"] += 1
         elif row.get("answer", "accept") != "accept":
-            entry = "not accepted"
-        elif row.get("annotator") == "":
-            entry = ValueError("the column annotator is empty; every label needs somebody who gave it")
-        yield f"{place} {line}", entry
+            without["not accepted"] += 1
+        else:
+            rows.append(row | {"where": f"{place} {line}", "annotator": row.get("annotator") or None})
+    return Labels(path, rows, dict(without))
 
 
-def _tasks(path: Path) -> list[Any]:
-    """The tasks of Label Studio's JSON; none where the file is anything else, such as its JSON-MIN."""
-    try:
-        tasks = parse_json(read_text(path))
-    except ValueError:
-        return []  # reading it as a table says why
-    return tasks if isinstance(tasks, list) and any(isinstance(task, dict) and "data" in task for task in tasks) else []
-
-
-def _of_studio(tasks: list[Any], columns: Mapping[str, str]) -> _Read:
-    for number, task in enumerate(tasks, start=1):
-        task = task if isinstance(task, dict) else {}
-        data, annotations, where = task.get("data"), task.get("annotations"), f"task {task.get('id', number)}"
-        if not isinstance(annotations, list) or not isinstance(data, dict):
-            yield where, ValueError("no list of annotations, or no data; export the format JSON, not JSON-MIN")
-            continue
-        data |= {ours: data.get(theirs) for ours, theirs in columns.items() if ours != "label"}
-        for annotation in annotations:
-            try:
-                yield where, _annotation(data, _Annotation.model_validate(annotation), columns.get("label"))
-            except ValidationError as problem:
-                first = problem.errors()[0]
-                yield where, ValueError(f"the annotation's {'.'.join(map(str, first['loc']))}: {first['msg']}")
-            except (ValueError, OverflowError) as problem:
-                yield where, ValueError(str(problem))
-        if not annotations:
-            yield where, "not annotated"
+def _of_studio(path: Path, tasks: list[Any], columns: Mapping[str, str]) -> Labels:
+    rows, without = list[Row](), Counter[str]()
+    for number, content in enumerate(tasks, start=1):
+        where = f"task {content.get('id', number) if isinstance(content, dict) else number}"
+        try:
+            task = _StudioTask.model_validate(content)
+            task.data.update({ours: task.data.get(theirs) for ours, theirs in columns.items() if ours != "label"})
+            labels = [_annotation(task.data, annotation, columns.get("label")) for annotation in task.annotations]
+        except ValidationError as problem:
+            first = problem.errors()[0]
+            reason = f"{'.'.join(map(str, first['loc']))}: {first['msg']}; export the format JSON, not JSON-MIN"
+            raise BadFile(message("file.at_place", file=path, place=where, reason=reason)) from None
+        except ValueError as problem:
+            refused = message("file.at_place", file=path, place=where, reason=problem)
+            raise BadFile(refused, parameter="columns") from None
+        for label in labels or ["not annotated"]:
+            if isinstance(label, str):
+                without[label] += 1
+            else:
+                rows.append({"where": where, **label})
+    return Labels(path, rows, dict(without))
 
 
 def _annotation(data: dict[str, Any], annotation: _Annotation, tag: str | None) -> Row | str:
+    """The label of an annotation, or why it has none. Raises ValueError with what is wrong."""
     if annotation.was_cancelled:
         return "skipped by the annotator"
     choices = [part for part in annotation.result if part.type == "choices" and tag in (None, part.from_name)]
@@ -184,20 +162,16 @@ def _annotation(data: dict[str, Any], annotation: _Annotation, tag: str | None) 
         return "exported by audit, and not changed since"
     key, who, decided = data.get(QUESTION), annotation.completed_by, annotation.created_at
     if not isinstance(key, str) and not isinstance(data.get("text"), str):
-        raise ValueError(
-            f"the data has no text under the name 'text'; it has {', '.join(data)}: name it with columns=text=NAME"
-        )
+        raise ValueError(f"no text under the name 'text' in {', '.join(data)}: name it with columns=text=NAME")
     if isinstance(who, dict):
         who = who.get("email") or who.get("id")
-    shown = None
     if decided is not None:
         decided = decided.replace(tzinfo=UTC) if decided.tzinfo is None else decided.astimezone(UTC)
-        shown = annotation.lead_time and decided - timedelta(seconds=annotation.lead_time)
     return {name: data[name] for name in (*_TEXTS, *COLUMNS) if name in data} | {
         "label": label,
         "annotator": f"label-studio-{who}" if isinstance(who, int) else who or None,
         "question": bytes.fromhex(key) if isinstance(key, str) else None,
-        "shown_at": shown or None,
+        "shown_at": decided and decided - timedelta(seconds=annotation.lead_time) if annotation.lead_time else None,
         "decided_at": decided,
     }
 
@@ -215,8 +189,7 @@ def exported_id(label: str) -> str:
 
 Role = Literal["annotator", "adjudicator"]
 """What the labels of a file are: votes of annotators, or decisions of adjudicators."""
-NO_REASON = "imported"
-"""The reason of a decision for which the file gives none."""
+NO_REASON = "imported"  # The reason of a decision for which the file gives none
 NOT_HERE = "text not in the database, in this language and with every text that the task compares"
 NO_OUTPUT = "output that no system returned for it"
 NO_QUESTION = "no such question"
@@ -230,21 +203,14 @@ class Imported:
 
     labels: int
     added: int
-    changed: int
-    """New ones that take the place of what the same annotator was imported with before."""
-    known: int
-    """Imported before, or in the file before, with the same label."""
-    opened: int
-    """Questions that were made for them."""
-    too_few: int
-    """Questions of these labels that fewer people have answered than are asked: they stay open."""
-    disputed: int
-    """Questions of these labels whose answers do not settle them: they wait for an adjudicator."""
-    unmatched: dict[str, int]
-    """Labels that were not used, by reason; `first` has where the first of these is."""
+    changed: int  # New ones that take the place of what the same annotator was imported with before
+    known: int  # Imported before, or in the file before, with the same label
+    opened: int  # Questions that were made for them
+    too_few: int  # Questions of these labels that fewer people have answered than are asked: they stay open
+    disputed: int  # Questions of these labels whose answers do not settle them: they wait for an adjudicator
+    unmatched: dict[str, int]  # Labels that were not used, by reason; `first` has where the first of these is
     first: dict[str, str]
-    without: dict[str, int]
-    """Entries of the file that have no label, by reason."""
+    without: dict[str, int]  # Entries of the file that have no label, by reason
     annotators: list[str]
 
 
@@ -318,6 +284,16 @@ def import_labels(
 
 def _count(connection: Connection, ids: Sequence[int], condition: ColumnElement[bool]) -> int:
     return sum(count_rows(connection, question, question.c.id.in_(piece), condition) for piece in pieces(ids))
+
+
+def _refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: str = "") -> None:
+    """Raise BadFile for labels (where, reason) that are wrong; the first ten are listed."""
+    if len(bad) == 1:
+        raise BadFile(message("file.at_place", file=path, place=bad[0][0], reason=bad[0][1]), parameter=parameter)
+    if bad:
+        lines = [message("file.place", place=place, reason=reason) for place, reason in bad]
+        wrong = f"{path}: {len(bad):,} of {number:,} labels are wrong, so nothing was used:\n"
+        raise BadFile(wrong + first_lines(lines, SHOWN), parameter=parameter)
 
 
 _Chosen = Mapping[tuple[int, int], tuple[str, Row]]
@@ -490,13 +466,10 @@ def _elsewhere_accounts(connection: Connection, names: Sequence[str], role: Role
 class GoldAnswers:
     """The counts of questions that gold answered."""
 
-    questions: int
-    """Questions there are that gold can answer: those about outputs and groups are for people alone."""
+    questions: int  # Questions there are that gold can answer: those about outputs and groups are for people alone
     answered: int
-    added: int
-    """Of these, answered by this call."""
-    contradictory: int
-    """Questions whose text has different gold labels in different rows: gold says nothing about them."""
+    added: int  # Of these, answered by this call
+    contradictory: int  # Questions whose text has different gold labels in different rows: gold says nothing about them
 
 
 def answer_with_gold(engine: Engine, study_id: int | None = None, *, by: int | None = None) -> GoldAnswers:

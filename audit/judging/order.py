@@ -26,8 +26,7 @@ BLOCK = 25
 """Answers in a row of one task and kind, after which the most wanted question comes, whatever it is; versions of a text
 that was begun come before."""
 
-FIRST = 1
-"""The pass of ordinary judgements; higher ones are those of hidden questions."""
+FIRST = 1  # The pass of ordinary judgements; higher ones are those of hidden questions
 
 
 def block_of(task: str, kind: str) -> tuple[str, str]:
@@ -47,8 +46,7 @@ class Answered(NamedTuple):
     round: int
     task: str
     kind: str
-    source: int | None
-    """The input of the source of which it is a version."""
+    source: int | None  # The input of the source of which it is a version
     languages: str
     decided_at: datetime
 

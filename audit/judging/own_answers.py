@@ -38,42 +38,35 @@ from audit.store.copying import in_utc
 from audit.store.core import aside, input_table, judgement, lease, member, question
 from audit.tasks.questions import SCALES
 
-MOST = 100
-"""Answers on a page, at most."""
-LONGEST = 200
-"""Characters that are searched for, at most."""
+MOST = 100  # Answers on a page, at most
+LONGEST = 200  # Characters that are searched for, at most
 
 
 @dataclass(frozen=True)
 class OwnFilter:
     """Which of their own answers somebody wants to see."""
 
-    search: str = ""
-    """In a text, in the output that was asked about, or in their comment; without regard to case."""
+    search: str = ""  # In a text, in the output that was asked about, or in their comment; without regard to case
     task: str | None = None
     answer: str | None = None
-    flagged: bool = False
-    """Flagged by them, and no adjudicator has replied."""
+    flagged: bool = False  # Flagged by them, and no adjudicator has replied
 
 
 @dataclass(frozen=True)
 class OwnAnswer:
     """An answer, and what it is about, as its annotator may see it."""
 
-    id: int
-    """Of the judgement."""
+    id: int  # Of the judgement
     question_id: int
     task: str
     kind: str
-    texts: tuple[str, ...]
-    """Of a question about a group, its source's."""
+    texts: tuple[str, ...]  # Of a question about a group, its source's
     languages: tuple[str, ...]
     answer: str
     comment: str
     decided_at: datetime
     flagged: bool
-    closed: Literal["settled"] | None
-    """An adjudicator has decided the question; None: the answer may be changed."""
+    closed: Literal["settled"] | None  # An adjudicator has decided the question; None: the answer may be changed
     round: int = field(default=FIRST, repr=False)
     """The pass, and what was seen when it was given: for whoever changes it, and never to be shown."""
     compared: int | None = field(default=None, repr=False)

@@ -10,7 +10,6 @@ from sqlalchemy import (
     BindParameter,
     ColumnElement,
     Connection,
-    Delete,
     Engine,
     Row,
     Select,
@@ -49,8 +48,7 @@ from audit.tasks.questions import ABOUT_OUTPUTS, SCALES, labels_of
 LEASE = timedelta(minutes=15)
 ANY, BLOCK, SOURCE = "any", "block", "source"
 """Among which questions a claim searches: all, those of a task and kind, the versions of a text."""
-_TAKEN = -1
-"""In place of a question's id: somebody else has taken it just now."""
+_TAKEN = -1  # In place of a question's id: somebody else has taken it just now
 
 
 def lease_question(
@@ -71,12 +69,10 @@ class Before(NamedTuple):
 class Remembered(NamedTuple):
     """What this annotator did with a question, as far as its page says so; never their answer."""
 
-    skipped: bool = False
-    """Whether they skipped it today (UTC)."""
+    skipped: bool = False  # Whether they skipped it today (UTC)
     sent_back: str | None = None
     """What an adjudicator wrote when sending back their flag; empty: nothing; None: no flag of theirs was sent back."""
-    stale: Before | None = None
-    """Of their last answer to it, where that went stale."""
+    stale: Before | None = None  # Of their last answer to it, where that went stale
 
 
 NOTHING = Remembered()
@@ -84,15 +80,19 @@ NOTHING = Remembered()
 
 def remembered(connection: Connection, account_id: int, question_id: int) -> Remembered:
     """Return what this annotator did with a question."""
-    params = {"question": question_id, "account": account_id}
     since, skipped, flagged, remark = midnight(tables.now()), False, False, None
-    for whose, kind, comment, moment in connection.execute(_deferrals(), params):
+    columns = (aside.c.annotator_id, aside.c.kind, aside.c.comment, aside.c.at)
+    deferrals = select(*columns).where(aside.c.question_id == question_id).order_by(aside.c.id)
+    for whose, kind, comment, moment in connection.execute(deferrals):
         if whose == account_id:
             skipped = skipped or (kind == SKIP and in_utc(moment) >= since)
             flagged = flagged or kind == FLAG
         if kind == BACK and flagged:
             remark = comment or ""
-    last = connection.execute(_last_judgement(), params).first()
+    own = (judgement.c.question_id == question_id, judgement.c.annotator_id == account_id, judgement.c.round == FIRST)
+    # Not by the id itself: for its order SQLite would walk through all judgements of the annotator.
+    judged = select(judgement).where(*own).order_by((judgement.c.id + 0).desc()).limit(1)
+    last = connection.execute(judged).first()
     went = last is not None and last.withdrawn_by is not None
     return Remembered(skipped, remark, Before(last.guideline, last.comment or "") if last and went else None)
 
@@ -110,8 +110,7 @@ class ShownGroup:
     share, as the first way to a third language has the source's, is in it once."""
 
     relation: str
-    summary: str
-    """What the relation does and expects, in English; empty where it was imported and nobody registered it."""
+    summary: str  # What the relation does and expects, in English; empty where it was imported and nobody registered it
     members: tuple[ShownMember, ...]
     reveals_outputs: bool = False
     """Whether the group was made for one system, by what that said of the source: the texts may give it away."""
@@ -133,8 +132,7 @@ class Shown:
     question: str
     labels: tuple[str, ...]
     kind: str = "input"
-    group: ShownGroup | None = None
-    """The group, where the question is about one; `texts` are its source's then."""
+    group: ShownGroup | None = None  # The group, where the question is about one; `texts` are its source's then
     output: str | None = None
     """The output that is asked about, of a question of kind `pair`; it is a part of the question itself."""
     remembered: Remembered = NOTHING
@@ -151,8 +149,7 @@ class Queue(NamedTuple):
     """Questions in the queue that this annotator may still answer, those that others look at now included."""
     in_other_languages: int = 0
     """Questions that others may still answer and this annotator may not: they do not read the language."""
-    in_other_studies: int = 0
-    """And those of studies that others work on."""
+    in_other_studies: int = 0  # And those of studies that others work on
     mixed: bool = False
     """Whether hidden questions come between them: then a page that shows the exact number would give them away."""
 
@@ -195,17 +192,21 @@ def _claim(connection: Connection, account_id: int) -> int | None:
         return None
     moment = tables.now()
     params = {"account": account_id, "now": moment, "midnight": midnight(moment)}
-    lease = connection.execute(_held_lease(account.languages), params).first()
-    if lease is not None and lease.mine:
-        return int(lease.id)
+    held = connection.execute(_held_lease(account.languages), params).first()
+    if held is not None and held.mine:
+        return int(held.id)
     place = place_of(connection, account_id)
     vacant, again = _vacant(connection, account, place, params)
     if vacant is None:
         return None
     if vacant.crowded:
-        connection.execute(_delete_over_leases(), {**params, "question": vacant.id})
-    if lease is not None:
-        connection.execute(_release_earlier_leases(), {"account": account_id})
+        connection.execute(delete(lease).where(lease.c.question_id == vacant.id, _is_over()), params)
+    if held is not None:
+        # Earlier leases of this account; rows that somebody else is reclaiming now are skipped.
+        before = lease.alias("before")
+        own = select(before.c.question_id).where(before.c.annotator_id == account_id)
+        mine = lease.c.question_id.in_(own.with_for_update(skip_locked=True))
+        connection.execute(delete(lease).where(lease.c.annotator_id == account_id, mine))
     # What was skipped today comes with a note that nothing else is left, and among the versions of a text every other
     # question would stand out: none hides there.
     text = (vacant.task, vacant.kind, vacant.source_input_id)
@@ -312,12 +313,18 @@ def queue_of(engine: Engine, account_id: int) -> Queue:
     """Counts for the progress line. Raises NotAllowed for an account that may not judge."""
     with reading(engine) as connection:
         account = require(connection, account_id, *ROLES)
-        params = {"account": account_id, "midnight": midnight(tables.now())}
-        judged, today = connection.execute(_my_judgements(), params).one()
-        remaining, others, elsewhere = connection.execute(_left(account.languages), params).one()
+        # Hidden ones are counted, else who is asked one would see that it is not; training is not.
+        today = case((judgement.c.decided_at >= midnight(tables.now()), 1), else_=0)
+        own = (judgement.c.annotator_id == account_id, judgement.c.round != TRAINING, is_counted(judgement))
+        judged, mine_today = connection.execute(select(func.count(), func.sum(today)).where(*own)).one()
+        reads, assigned = readable(question, account.languages), is_assigned(bindparam("account"))
+        numbers = (and_(assigned, reads), and_(assigned, ~reads), ~assigned)
+        left = select(*(func.sum(case((condition, 1), else_=0)) for condition in numbers)).select_from(question)
+        query = left.where(_is_open_to_account(of_any_study=True))
+        remaining, others, elsewhere = connection.execute(query, {"account": account_id}).one()
         settings = settings_of(connection)
         return Queue(
-            mine_today=today or 0,
+            mine_today=mine_today or 0,
             mine=judged,
             left_for_me=remaining or 0,
             in_other_languages=others or 0,
@@ -331,8 +338,14 @@ def elsewhere(engine: Engine, account_id: int) -> Elsewhere:
     not judge."""
     with reading(engine) as connection:
         account = require(connection, account_id, *ROLES)
-        params = {"account": account_id, "now": tables.now()}
-        rows = connection.execute(_held_by_others(account.languages), params).all()
+        query = (
+            select(func.min(lease.c.expires_at).label("until"))
+            .join(question, lease.c.question_id == question.c.id)
+            .where(lease.c.annotator_id != account_id, lease.c.expires_at >= tables.now())
+            .where(_is_open_to_account(), ~has_place(), readable(question, account.languages))
+            .group_by(question.c.id)
+        )
+        rows = connection.execute(query, {"account": account_id, "now": tables.now()}).all()
     return Elsewhere(len(rows), min((in_utc(row.until) for row in rows), default=None))
 
 
@@ -362,21 +375,6 @@ def _shown() -> Select[Any]:
         .join(input_table, input_table.c.id == question.c.input_id)
         .where(question.c.id == bindparam("question"))
     )
-
-
-@cache
-def _deferrals() -> Select[Any]:
-    """The skips and flags of a question and the replies to them, oldest first; most questions have none."""
-    columns = (aside.c.annotator_id, aside.c.kind, aside.c.comment, aside.c.at)
-    return select(*columns).where(aside.c.question_id == bindparam("question")).order_by(aside.c.id)
-
-
-@cache
-def _last_judgement() -> Select[Any]:
-    own = (judgement.c.question_id == bindparam("question")) & (judgement.c.annotator_id == bindparam("account"))
-    # Not by the id itself: for its order SQLite would walk through all judgements of the annotator.
-    query = select(judgement.c.guideline, judgement.c.comment, judgement.c.withdrawn_by)
-    return query.where(own, judgement.c.round == FIRST).order_by((judgement.c.id + 0).desc()).limit(1)
 
 
 @cache
@@ -464,59 +462,6 @@ def _lease_row() -> ReturningInsert[Any]:
     vacant = select(*row).where(question.c.id == bindparam("question"), _is_open_to_account(), has_place())
     insert = lease.insert().from_select(["question_id", "annotator_id", "expires_at", "round", "compared"], vacant)
     return insert.returning(lease.c.question_id)
-
-
-@cache
-def _delete_over_leases() -> Delete:
-    """Leases of `question` that have expired, and this account's own, taken away."""
-    return delete(lease).where(lease.c.question_id == bindparam("question"), _is_over())
-
-
-@cache
-def _release_earlier_leases() -> Delete:
-    """Release this account's earlier leases; rows that somebody else is reclaiming now are skipped."""
-    before = lease.alias("before")
-    own_questions = select(before.c.question_id).where(before.c.annotator_id == bindparam("account"))
-    return delete(lease).where(
-        lease.c.annotator_id == bindparam("account"),
-        lease.c.question_id.in_(own_questions.with_for_update(skip_locked=True)),
-    )
-
-
-@cache
-def _held_by_others(codes: tuple[str, ...]) -> Select[Any]:
-    """The questions that this account may still answer and that somebody else looks at now."""
-    return (
-        select(question.c.id, func.min(lease.c.expires_at).label("until"))
-        .join(lease, lease.c.question_id == question.c.id)
-        .where(lease.c.annotator_id != bindparam("account"), lease.c.expires_at >= bindparam("now"))
-        .where(_is_open_to_account(), ~has_place(), readable(question, codes))
-        .group_by(question.c.id)
-    )
-
-
-@cache
-def _my_judgements() -> Select[Any]:
-    """The number of this account's judgements that count, and of those from after `midnight`. Hidden ones with them,
-    else who is asked one would see that it is not counted; training without."""
-    today = case((judgement.c.decided_at >= bindparam("midnight"), 1), else_=0)
-    columns: list[Any] = [func.count(), func.sum(today)]
-    return select(*columns).where(
-        judgement.c.annotator_id == bindparam("account"), judgement.c.round != TRAINING, is_counted(judgement)
-    )
-
-
-@cache
-def _left(codes: tuple[str, ...]) -> Select[Any]:
-    """The number of open questions that this account may answer, of those in languages that it does not read, and of
-    those of studies that others work on."""
-    reads, assigned = readable(question, codes), is_assigned(bindparam("account"))
-    numbers = (and_(assigned, reads), and_(assigned, ~reads), ~assigned)
-    return (
-        select(*(func.sum(case((condition, 1), else_=0)) for condition in numbers))
-        .select_from(question)
-        .where(_is_open_to_account(of_any_study=True))
-    )
 
 
 def _is_over() -> ColumnElement[bool]:

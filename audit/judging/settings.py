@@ -45,8 +45,7 @@ BOUNDS = {
     "repeat_share": Bounds(0, 0.5),
     "repeat_after": Bounds(1, 10_000, "settings.whole"),
     "fastest": Bounds(0, 60, "settings.seconds"),
-}
-"""What each setting may be."""
+}  # What each setting may be
 
 
 @dataclass(frozen=True)
@@ -55,14 +54,10 @@ class JudgingSettings:
 
     pass_mark: float = 0.0
     """Share of the training questions that somebody must get right before judging; 0: nobody is trained."""
-    gold_share: float = 0.0
-    """Share of the questions somebody is asked that are hidden ones with a known answer."""
-    repeat_share: float = 0.0
-    """Share that are questions the same person has answered before."""
-    repeat_after: int = 20
-    """Answers that lie at least between a question and its repeat."""
-    fastest: float = 1.0
-    """Seconds from question to answer below which an answer counts as too fast to have been read."""
+    gold_share: float = 0.0  # Share of the questions somebody is asked that are hidden ones with a known answer
+    repeat_share: float = 0.0  # Share that are questions the same person has answered before
+    repeat_after: int = 20  # Answers that lie at least between a question and its repeat
+    fastest: float = 1.0  # Seconds from question to answer below which an answer counts as too fast to have been read
 
     def __post_init__(self) -> None:
         for name, bounds in BOUNDS.items():
@@ -104,12 +99,8 @@ def set_settings(connection: Connection, by: int | None, values: Mapping[str, An
 def exempt_up_to(connection: Connection) -> int:
     """Return the last judgement that there was when training was switched on: whoever gave one of those before is
     exempt. 0: nobody is."""
-    return int(connection.execute(_exempt_up_to()).scalar() or 0)
-
-
-@cache
-def _exempt_up_to() -> Select[Any]:
-    return select(setting.c.value).where(setting.c.name == EXEMPT_UP_TO)
+    stored = select(setting.c.value).where(setting.c.name == EXEMPT_UP_TO)
+    return int(connection.execute(stored).scalar() or 0)
 
 
 @cache

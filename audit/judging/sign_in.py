@@ -34,15 +34,11 @@ from audit.messages import message
 from audit.store import insert_new, reading, tables
 from audit.store.core import annotator, secret
 
-LOGIN, LINK, TOKEN = "login", "link", "token"
-"""What a signed text is for: one of them never serves as another."""
+LOGIN, LINK, TOKEN = "login", "link", "token"  # What a signed text is for: one of them never serves as another
 LOGIN_LASTS = timedelta(days=7)
-DAYS, MOST_DAYS = 90, 366
-"""How long an API token lasts: by default, and at most."""
-BEGINNING = "audit_"
-"""What every API token begins with, so that scanners for secrets find it."""
-CLAIM = "email"
-"""The claim of an identity token that names the account, where the setting names none."""
+DAYS, MOST_DAYS = 90, 366  # How long an API token lasts: by default, and at most
+BEGINNING = "audit_"  # What every API token begins with, so that scanners for secrets find it
+CLAIM = "email"  # The claim of an identity token that names the account, where the setting names none
 
 
 def sign(engine: Engine, purpose: str, lasts: timedelta, *values: object) -> str:
@@ -207,10 +203,8 @@ class Throttle:
     [0, 0, 0, 0, 0, 2, 2]
     """
 
-    BY_NAME, BY_ADDRESS = 5, 50
-    """Tries before the next has to wait; a whole team may share an address."""
-    LONGEST_WAIT, FORGET = 60, 900
-    """Seconds between two tries at most, and after which a count begins anew."""
+    BY_NAME, BY_ADDRESS = 5, 50  # Tries before the next has to wait; a whole team may share an address
+    LONGEST_WAIT, FORGET = 60, 900  # Seconds between two tries at most, and after which a count begins anew
     KEPT = 20_000
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):

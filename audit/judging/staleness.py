@@ -32,14 +32,10 @@ class Choice:
     guideline and stay. Raises AuditError where neither `below` nor `labels` is given."""
 
     task: str | None = None
-    kind: str | None = None
-    """`input`, `pair`, `group` or a scale."""
-    below: int | None = None
-    """Versions of the guideline before this one."""
-    labels: tuple[str, ...] = ()
-    """The answer itself, `unsure` and labels that the task no longer has included."""
-    adjudications: bool = False
-    """Adjudications, too; of these, any of the labels that they allow."""
+    kind: str | None = None  # `input`, `pair`, `group` or a scale
+    below: int | None = None  # Versions of the guideline before this one
+    labels: tuple[str, ...] = ()  # The answer itself, `unsure` and labels that the task no longer has included
+    adjudications: bool = False  # Adjudications, too; of these, any of the labels that they allow
 
     def __post_init__(self) -> None:
         if self.below is None and not self.labels:
@@ -49,16 +45,13 @@ class Choice:
 class Tally(NamedTuple):
     """Answers of one sort that count now."""
 
-    what: str
-    """judgement or adjudication."""
+    what: str  # judgement or adjudication
     task: str
     kind: str
     guideline: int | None
     """Version; 0: imported labels; None: an adjudication from before versions were noted with them."""
-    label: str
-    """Of adjudications the labels allowed, with | between them."""
-    known: bool
-    """Whether people can give this label today."""
+    label: str  # Of adjudications the labels allowed, with | between them
+    known: bool  # Whether people can give this label today
     number: int
 
 

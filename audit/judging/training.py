@@ -7,10 +7,9 @@ questions, answers and guideline that the round had: where a manager changes one
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, Row, Select, bindparam, select
+from sqlalchemy import Connection, Engine, Row, select
 
 from audit.judging.accounts import Account, note, reading_as_manager, writing_as_manager
 from audit.judging.answers import is_counted
@@ -22,8 +21,7 @@ from audit.judging.words import guideline_of, words_of
 from audit.keys import fingerprint, uniform
 from audit.store.core import count_rows, judgement, known, log, question
 
-ACTION = "training"
-"""What the log calls a finished attempt."""
+ACTION = "training"  # What the log calls a finished attempt
 QUALIFYING, QUALIFYING_MARK = 8, 0.75
 """Questions that are picked where there is no training question, and the pass mark where none was set."""
 
@@ -71,13 +69,16 @@ def round_of(connection: Connection, account: Account, settings: JudgingSettings
     has the questions in the languages that the account reads."""
     if not settings.pass_mark or account.role != "annotator":
         return None
-    me = {"account": account.id}
-    questions = connection.execute(_training_questions(account.languages)).all()
-    last = exempt_up_to(connection)
-    if not questions or (last and connection.execute(_judged_up_to(), me | {"last": last}).first()):
+    asked = select(question, known.c.allowed, known.c.explanation).join(known, known.c.question_id == question.c.id)
+    asked = asked.where(known.c.purpose == TRAINING, readable(question, account.languages)).order_by(question.c.id)
+    questions = connection.execute(asked).all()
+    before = (judgement.c.annotator_id == account.id, judgement.c.round == FIRST)
+    before = (*before, judgement.c.id <= exempt_up_to(connection))
+    if not questions or connection.execute(select(judgement.c.id).where(*before).limit(1)).first():
         return None
     version, mark = _version(connection, questions), settings.pass_mark
-    done = list(connection.execute(_finished_attempts(), me).scalars())
+    finished = select(log.c.detail).where(log.c.annotator_id == account.id, log.c.action == ACTION)
+    done = list(connection.execute(finished.order_by(log.c.id)).scalars())
     # Who passed stays so when the mark goes up, and passes when it goes down below what they reached.
     passed = any(
         detail["round"] == version and (detail["passed"] or _reaches(detail["right"], detail["questions"], mark))
@@ -112,31 +113,6 @@ def _version(connection: Connection, questions: Sequence[Row[Any]]) -> str:
             str(guideline_of(row.task, row.kind, own=words.of(row.task)).version),
         )
     )
-
-
-# Statements of every claim are cached: building one takes longer than running it.
-
-
-@cache
-def _judged_up_to() -> Select[Any]:
-    own = (judgement.c.annotator_id == bindparam("account")) & (judgement.c.round == FIRST)
-    return select(judgement.c.id).where(own, judgement.c.id <= bindparam("last")).limit(1)
-
-
-@cache
-def _training_questions(languages: tuple[str, ...]) -> Select[Any]:
-    return (
-        select(question, known.c.allowed, known.c.explanation)
-        .join(known, known.c.question_id == question.c.id)
-        .where(known.c.purpose == TRAINING, readable(question, languages))
-        .order_by(question.c.id)
-    )
-
-
-@cache
-def _finished_attempts() -> Select[Any]:
-    own = (log.c.annotator_id == bindparam("account")) & (log.c.action == ACTION)
-    return select(log.c.detail).where(own).order_by(log.c.id)
 
 
 def write_attempt(connection: Connection, account_id: int, state: Round, until: int) -> Attempt | None:

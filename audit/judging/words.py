@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import CompoundSelect, Connection, Engine, Select, Text, bindparam, cast, null, select
+from sqlalchemy import CompoundSelect, Connection, Engine, Text, cast, null, select
 from sqlalchemy.exc import IntegrityError
 
 from audit.corpora import about_of
@@ -33,19 +33,15 @@ from audit.tasks.questions import ABOUT_OUTPUTS, SCALES, UNSURE
 from audit.tasks.words import ANY, NO_WORDS, read_guideline, shipped_guideline
 from audit.user_models import short
 
-PREFIX = "words/"
-"""Begins the names of the rows of `setting` that hold words."""
+PREFIX = "words/"  # Begins the names of the rows of `setting` that hold words
 QUESTION, GUIDELINE, GUIDELINE_FILE, LABELS = "question", "guideline", "guideline_file", "labels"
 KEYS = (QUESTION, GUIDELINE, GUIDELINE_FILE, LABELS)
 """What may be set, for all languages or, in a table named by its code, for one."""
-MOST = {QUESTION: 500, GUIDELINE: 20_000, LABELS: 100}
-"""Characters of each."""
+MOST = {QUESTION: 500, GUIDELINE: 20_000, LABELS: 100}  # Characters of each
 Content = dict[str, dict[str, Any]]
 """Words as they are stored: by language (`ANY`: all), and by key; nothing in them is empty."""
-ELSEWHERE = 0
-"""Version of labels that were given elsewhere, without ours."""
-GROUPS = ("translation",)
-"""Tasks with a guideline of their own for questions about groups, in files named group-TASK."""
+ELSEWHERE = 0  # Version of labels that were given elsewhere, without ours
+GROUPS = ("translation",)  # Tasks with a guideline of their own for questions about groups, in files named group-TASK
 
 
 @dataclass(frozen=True)
@@ -53,8 +49,7 @@ class Guideline:
     """What people are told about a kind of question."""
 
     version: int
-    text: str
-    """Markdown, without the line of the version. `{labels}` in it stands for the task's labels."""
+    text: str  # Markdown, without the line of the version. `{labels}` in it stands for the task's labels.
 
 
 def guideline_of(task: str, kind: str, language: str = ENGLISH, own: OwnWords = NO_WORDS) -> Guideline:
@@ -87,21 +82,11 @@ def guideline_before(engine: Engine, account_id: int, task: str, kind: str) -> i
     manager who lets answers go stale judges nothing in their place."""
     with reading(engine) as connection:
         require(connection, account_id, *ROLES)
-        params = {"account": account_id, "task": task, "kind": kind}
-        version: int | None = connection.execute(_last_guideline(), params).scalar()
+        last = select(judgement.c.guideline).join(question, question.c.id == judgement.c.question_id)
+        last = last.where(judgement.c.annotator_id == account_id, judgement.c.withdrawn_by.is_(None))
+        last = last.where(question.c.task == task, question.c.kind == kind).order_by(judgement.c.id.desc()).limit(1)
+        version: int | None = connection.execute(last).scalar()
         return version
-
-
-@cache
-def _last_guideline() -> Select[Any]:
-    return (
-        select(judgement.c.guideline)
-        .join(question, question.c.id == judgement.c.question_id)
-        .where(judgement.c.annotator_id == bindparam("account"), judgement.c.withdrawn_by.is_(None))
-        .where(question.c.task == bindparam("task"), question.c.kind == bindparam("kind"))
-        .order_by(judgement.c.id.desc())
-        .limit(1)
-    )
 
 
 # The words of a database.
