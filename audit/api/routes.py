@@ -262,7 +262,8 @@ def send_to_adjudicators(visit: Annotating, id: Id, body: Flagging) -> None:
 @annotator.post("/unflag")
 def take_flag_back(visit: Annotating) -> dict[str, int | None]:
     """Take the last flag back, where nobody has replied and this account has judged nothing since."""
-    return {"question_id": unflag(visit.engine, visit.id)}
+    taken_back = unflag(visit.engine, visit.id)
+    return {"question_id": taken_back and taken_back.question_id}
 
 
 @annotator.get("/training")

@@ -238,14 +238,21 @@ def flag_answer(engine: Engine, account_id: int, question_id: int, comment: str)
         add_row(work.connection, account_id, question_id, FLAG, comment.strip())
 
 
-def unflag(engine: Engine, account_id: int) -> int | None:
-    """Take this annotator's last flag back and lease its question to them again; returns the question's id. None where
+class Unflagged(NamedTuple):
+    """The question of a flag that was taken back, and what was written to it."""
+
+    question_id: int
+    comment: str
+
+
+def unflag(engine: Engine, account_id: int) -> Unflagged | None:
+    """Take this annotator's last flag back and lease its question to them again. None where
     they have judged since, an adjudicator has replied, or others have taken every place of the question: then there is
     no flag to undo, and nothing changes but that their lease is given back, as `undo` does. Raises NotAllowed."""
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
         own_flag = (aside.c.annotator_id == account_id) & (aside.c.kind == FLAG) & ~exists().where(taken_back(aside))
-        flags = select(aside.c.question_id, aside.c.at).where(own_flag).order_by(aside.c.id.desc()).limit(1)
+        flags = select(aside).where(own_flag).order_by(aside.c.id.desc()).limit(1)
         last = connection.execute(flags).first()
         if last is not None:
             work.hold(int(last.question_id))
@@ -263,16 +270,7 @@ def unflag(engine: Engine, account_id: int) -> int | None:
             return None
         add_row(connection, account_id, question_id, UNFLAG, None)
         lease_question(connection, question_id, account_id)
-        return question_id
-
-
-def flag_taken_back(engine: Engine, account_id: int, question_id: int) -> str:
-    """Return what this annotator wrote to the flag of the question that they took back last; empty where there is none.
-    Raises NotAllowed."""
-    own = (aside.c.annotator_id == account_id) & (aside.c.question_id == question_id) & (aside.c.kind == FLAG)
-    query = select(aside.c.comment).where(own, exists().where(taken_back(aside))).order_by(aside.c.id.desc()).limit(1)
-    with reading_as(engine, account_id, *ROLES) as connection:
-        return connection.execute(query).scalar() or ""
+        return Unflagged(question_id, last.comment or "")
 
 
 # Training.
