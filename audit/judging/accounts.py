@@ -246,7 +246,7 @@ def add_account(
     password_hash = None if password is None else hashed(password)
     with writing_as_manager(engine, by) as connection:
         account = add_person(connection, name, role, password_hash, joined_languages(languages), studies)
-        note(connection, by, "account added", account=account.id, role=role, **assigned_detail(studies))
+        note(connection, by, "account added", account=account.id, role=role, assigned=sorted(set(studies)))
     return account
 
 
@@ -354,9 +354,8 @@ def change_account(
     *,
     by: int | None = None,
 ) -> Account:
-    """Give an account another role, other languages and other studies (none: all), from its next click on. Raises
-    AuditError for an unknown role, a bad language or study, and where no manager would remain. Nothing is stored where
-    nothing changes."""
+    """Give an account another role, other languages and studies (none: all), from its next click on. Raises AuditError
+    for an unknown role, a bad language or study, and where no manager would remain."""
     checked_role(role)
     codes = joined_languages(languages)
     with changing_accounts(engine, by) as connection:
@@ -376,9 +375,9 @@ def change_account(
 
 
 def delete_person(engine: Engine, name: str, *, by: int | None = None) -> str:
-    """Take name, password, languages, studies and invitations away from an account and disable it; returns `deleted-N`,
-    the name in place of theirs. History is append-only: judgements and adjudications stay, comments included, and count
-    as before. Raises AuditError for the last manager and for one's own account."""
+    """Take name, password, languages, studies and invitations away from an account, for good; returns `deleted-N`, its
+    name from now on. Judgements and adjudications stay and count. Raises AuditError for the last manager and one's own
+    account."""
     with changing_accounts(engine, by) as connection:
         account = person_named(connection, name)
         if account.id == by:
@@ -410,11 +409,6 @@ def checked_studies(connection: Connection, studies: Collection[int]) -> list[in
     if absent := [id for id in ids if id not in stored]:
         raise AuditError(message("account.no_study", id=absent[0]))
     return ids
-
-
-def assigned_detail(studies: Collection[int]) -> dict[str, Any]:
-    """Return what the log says of these studies; nothing where they are all."""
-    return {"assigned": sorted(set(studies))} if studies else {}
 
 
 def assign(connection: Connection, account_id: int, studies: Collection[int]) -> None:

@@ -31,10 +31,8 @@ class Unread(NamedTuple):
 
 
 def unread_questions(engine: Engine, by: int | None = None) -> list[Unread]:
-    """Count the open questions that no account may answer, most first; none where nobody has an account. For a manager
-    (`by`, an account id; else NotAllowed) or whoever has the database itself (None), who add accounts and assign them.
-    Adjudicators and managers are counted where there are no annotators. A question about a group is taken to be in the
-    languages of its source."""
+    """Count the open questions that no account may answer, most first; none where nobody has an account. Without
+    annotators, adjudicators and managers are counted. A question about a group is in the languages of its source."""
     people = [account for account in account_details(engine, by=by) if not account.disabled]
     accounts = [account for account in people if account.role == "annotator"] or people
     query = (

@@ -1,9 +1,6 @@
-"""What adjudicators settle: disputes, and what they settled lately and change.
-
-An adjudication is append-only, and counts before the people's answer. Who said what could sway an adjudicator, so
-opinions have numbers in place of names: in another order for each question, one that follows neither the accounts nor
-the time.
-"""
+"""What adjudicators settle: disputes, flagged questions, and what they settled lately and change. An adjudication is
+append-only, and counts before the people's answer. Opinions have numbers in place of names, which could sway an
+adjudicator: in an order of each question's own."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -47,10 +44,9 @@ def adjudicate(
     *,
     only_open: bool = False,
 ) -> int:
-    """Settle a question: its allowed labels and why; returns the adjudication's id. `code` is a word of
-    `audit.judging.causes.REASONS`; `reason` may be empty with any but `other`. A question can be adjudicated again, and
-    the last one counts; with `only_open` one that was adjudicated and not flagged since is refused, but for the same
-    decision of the same account, whose id is returned. Raises NotAllowed or Refused."""
+    """Settle a question: its allowed labels and why (a `code` of `REASONS`, words, or both); returns the adjudication's
+    id. It can be settled again, and the last one counts; with `only_open` one that was settled and not flagged since is
+    refused, but for the same decision of the same account."""
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         if only_open:
             work.hold(question_id)  # of two adjudicators with it on their screens, the second finds that it is settled
@@ -81,9 +77,8 @@ def change_adjudication(
     code: str | None = None,
     of_question: int | None = None,
 ) -> int:
-    """Settle one of the last questions anew; returns the new adjudication's id. The old one stays in the history.
-    Raises NotAllowed, and Refused where it is not one of the last, is about another question than `of_question` (None:
-    any), or the answer cannot be taken (`adjudicate`)."""
+    """Settle one of the last `LAST` questions anew; returns the new adjudication's id. Raises Refused where it is none
+    of these, is about another question than `of_question`, or the answer cannot be taken."""
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         of = select(adjudication.c.question_id).where(adjudication.c.id == adjudication_id)
         if (question_id := work.connection.execute(of).scalar()) is not None:
@@ -95,9 +90,8 @@ def change_adjudication(
 
 
 def take_back(engine: Engine, account_id: int) -> Adjudicated | None:
-    """Take back what this account settled last, so that the question waits for a decision again; returns what it was.
-    None where nothing of theirs stands, or somebody has settled it since. What was decided stays in the history; a row
-    that allows no label takes it back. Raises NotAllowed, and Refused after `LAST` in a row."""
+    """Take back what this account settled last, by a row that allows no label: the question waits again. None where
+    nothing of theirs stands, or somebody has settled it since. Raises Refused after `LAST` in a row."""
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         newest = select(adjudication.c.question_id).where(_own(account_id)).order_by(adjudication.c.id.desc()).limit(1)
         question_id = work.connection.execute(newest).scalar()

@@ -1,8 +1,5 @@
-"""From judgements to answers: what is settled, by whom, and what is disputed.
-
-The table `answer` is derived: `settle` rebuilds the rows of the questions it is given from judgements and
-adjudications, and the same history always gives the same rows.
-"""
+"""From judgements to answers: what is settled, by whom, and what is disputed. The table `answer` is derived: the same
+history always gives the same rows."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence

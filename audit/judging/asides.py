@@ -1,8 +1,5 @@
-"""Conditions on questions: put off by somebody, awaiting a decision, in a language that somebody reads.
-
-A question that is put off is skipped for the day or flagged for an adjudicator; neither is a vote, and rows are only
-ever added (`audit.judging.judgements`).
-"""
+"""Conditions on questions: put off by somebody (skipped for the day, or flagged for an adjudicator; no votes), awaiting
+a decision, in a language that somebody reads."""
 
 from datetime import datetime
 from typing import Any, cast

@@ -43,9 +43,8 @@ def make_questions(connection: Connection, subjects: Iterable[Subject]) -> tuple
 
 
 def open_questions(connection: Connection, questions: Iterable[Wanted]) -> None:
-    """Bring these questions into the queue: insert what is missing and change what differs, which is little. A question
-    that nobody has judged is asked of as many people as are wanted; one that somebody has judged keeps at least as many
-    as it had."""
+    """Bring these questions into the queue: insert what is missing and change what differs. One that somebody has
+    judged keeps at least as many annotators as it had."""
     wanted = {question.key: asdict(question) for question in questions}
     stored = _stored(connection, wanted)
     if missing := [row for key, row in wanted.items() if key not in stored]:
@@ -146,9 +145,8 @@ def _inputs_around(connection: Connection, about: Collection[int]) -> set[int]:
 
 def lock_around(connection: Connection, question_id: int) -> None:
     """Keep others from changing an answer that has a drawn group in common with this question's, until the transaction
-    ends: what they would put into the queue hangs on both. PostgreSQL locks the inputs of these groups, in the order of
-    their ids so that no two processes wait for each other: inputs are there before their questions are. SQLite has one
-    writer at a time (`audit.store.bulk`)."""
+    ends. PostgreSQL locks the inputs of these groups, by id so that no two processes wait for each other; SQLite has
+    one writer."""
     if connection.dialect.name != "sqlite":
         connection.execute(_around(), {"question": question_id}).all()
 

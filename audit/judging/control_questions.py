@@ -1,8 +1,5 @@
 """Control questions, whose answers are known beforehand: for training, and hidden among others to measure annotators.
-
-They are stored beside the questions and settle nothing. A question that still awaits answers cannot become one: its
-answers count, and nobody may be told about them before.
-"""
+They settle nothing, and a question that still awaits answers cannot become one."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -139,8 +136,8 @@ def add_known(
     engine: Engine, purpose: str, items: Sequence[KnownText], *, task: str = "sentiment", by: int | None = None
 ) -> Added:
     """Make control questions of these texts; one that exists gets the new purpose, answer and explanation. Raises
-    AuditError for an unknown purpose, label or task, for a task that asks about outputs, and where there is no text;
-    Refused where one of the texts still awaits answers. Nothing is changed then."""
+    AuditError for an unknown purpose, label or task, and for a task that asks about outputs; Refused where a text still
+    awaits answers."""
     with writing_as_manager(engine, by) as connection:
         if not items:
             raise AuditError(message("known.no_text"))
@@ -155,13 +152,9 @@ def add_known(
 
 
 def pick_known(engine: Engine, purpose: str, count: int, seed: int = 0, *, by: int | None = None) -> Added:
-    """Pick up to `count` control questions that cost no sample anything, as many of each label as there are.
-
-    Candidates are the texts of sources with one gold label (of tasks that ask about texts) and the questions that an
-    adjudicator settled, if no drawn group has any part of them and no answer is awaited. Which are taken depends on
-    `seed` and the texts alone. Raises AuditError for an unknown purpose, a count outside 1 to 1,000, and where there is
-    no candidate.
-    """
+    """Pick up to `count` control questions that cost no sample anything, as many of each label as there are: texts of
+    sources with one gold label, and questions that an adjudicator settled, if no drawn group has any part of them and
+    no answer is awaited. Which depends on `seed` and the texts alone. Raises AuditError where there is none."""
     with writing_as_manager(engine, by) as connection:
         return pick(connection, purpose, count, seed, by)
 
@@ -245,9 +238,9 @@ def _store(
 def hidden_question(
     connection: Connection, account: Account, settings: JudgingSettings, ordinary: Row[Any], place: Place
 ) -> tuple[Row[Any], int] | None:
-    """Return the hidden question that comes now in place of the `ordinary` one, and its pass; None: none does. It is of
-    the ordinary one's task and kind, and if possible of its language, else it would stand out. The caller asks for none
-    among the versions of a text: what chance had chosen there comes at their end, so that the shares are kept."""
+    """Return the hidden question that comes in place of the `ordinary` one, of its task, kind and if possible language,
+    and its pass; None: none does. None is asked for among the versions of a text: what chance had chosen there comes at
+    their end."""
     if not settings.gold_share and not settings.repeat_share:
         return None
     # How often they answered, skipped or flagged, which only ever grows, and when they last skipped or flagged.

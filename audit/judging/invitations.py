@@ -11,25 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, select, update
 
 from audit.errors import NotAllowed, Refused
 from audit.false_satisfaction.questions import from_column
-from audit.judging.accounts import (
-    ENDED,
-    ROLES,
-    Account,
-    add_person,
-    assigned_detail,
-    change,
-    changing_accounts,
-    checked_role,
-    checked_studies,
-    hashed,
-    joined_languages,
-    note,
-    person_named,
-    reading_as,
-    reading_as_manager,
-    require,
-    writing_as_manager,
-)
+from audit.judging import accounts
 from audit.judging.sign_in import LINK, sign, unsign
 from audit.messages import message
 from audit.store import tables
@@ -81,20 +63,20 @@ def invite(engine: Engine, terms: Terms, *, by: int | None = None) -> str:
     """Make an invitation and return the secret of its link. Raises NotAllowed where `by` is no manager, AuditError for
     an unknown role or study and a bad language."""
     lasts, moment = timedelta(days=terms.days), tables.now()
-    with writing_as_manager(engine, by) as connection:
+    with accounts.writing_as_manager(engine, by) as connection:
         row = {
             "annotator_id": by,
-            "role": checked_role(terms.role),
-            "languages": joined_languages(terms.languages),
-            "studies": ",".join(map(str, checked_studies(connection, terms.studies))) or None,
+            "role": accounts.checked_role(terms.role),
+            "languages": accounts.joined_languages(terms.languages),
+            "studies": ",".join(map(str, accounts.checked_studies(connection, terms.studies))) or None,
             "code": terms.code.strip() or None,
             "uses_left": terms.uses,
             "created_at": moment,
             "expires_at": moment + lasts,
         }
         id = connection.execute(invitation.insert().returning(invitation.c.id), row).scalar_one()
-        assigned = assigned_detail(terms.studies)
-        note(connection, by, "invited", role=terms.role, uses=terms.uses, days=terms.days, **assigned)
+        detail = {"role": terms.role, "uses": terms.uses, "days": terms.days, "assigned": sorted(set(terms.studies))}
+        accounts.note(connection, by, "invited", **detail)
     return sign(engine, LINK, lasts, INVITATION, id)
 
 
@@ -102,7 +84,7 @@ def invitations(engine: Engine, *, by: int | None = None) -> list[Invitation]:
     """Return the invitations that can still be used, the newest first. Raises NotAllowed where `by` is no manager."""
     query = select(invitation, annotator.c.name.label("by")).outerjoin(annotator)
     query = query.where(_usable()).order_by(invitation.c.id.desc())
-    with reading_as_manager(engine, by) as connection:
+    with accounts.reading_as_manager(engine, by) as connection:
         same = ("id", "role", "languages", "uses_left", "by")
         return [
             Invitation(
@@ -118,25 +100,25 @@ def invitations(engine: Engine, *, by: int | None = None) -> list[Invitation]:
 
 def end_invitation(engine: Engine, id: int, *, by: int | None = None) -> None:
     """Take an invitation back: its link makes no account any more. Raises Refused where it cannot be used anyway."""
-    with writing_as_manager(engine, by) as connection:
+    with accounts.writing_as_manager(engine, by) as connection:
         if not connection.execute(update(invitation).where(_usable(id)).values(uses_left=0)).rowcount:
             raise Refused(message("invitation.not_usable"))
-        note(connection, by, "invitation ended", invitation=id)
+        accounts.note(connection, by, "invitation ended", invitation=id)
 
 
 def password_link(engine: Engine, name: str, *, by: int | None = None) -> str:
     """Return the secret of a link with which an account sets a new password, once. Raises AuditError for an unknown or
     disabled account."""
-    with writing_as_manager(engine, by) as connection:
-        id = person_named(connection, name).id
-        note(connection, by, "password link made", account=id)
+    with accounts.writing_as_manager(engine, by) as connection:
+        id = accounts.person_named(connection, name).id
+        accounts.note(connection, by, "password link made", account=id)
     return own_password_link(engine, id)
 
 
 def own_password_link(engine: Engine, account_id: int) -> str:
     """As `password_link`, of one's own account. Raises NotAllowed where it is disabled."""
     with engine.connect() as connection:
-        number = require(connection, account_id, *ROLES).session_number
+        number = accounts.require(connection, account_id, *accounts.ROLES).session_number
     return sign(engine, LINK, LASTS, PASSWORD, account_id, number)
 
 
@@ -168,35 +150,36 @@ def _link(connection: Connection, values: list[object] | None) -> Link:
     return Link(str(purpose), *row)
 
 
-def use(engine: Engine, secret: str, name: str, password: str) -> Account:
-    """Make the account of a link with this name and password; with a link for a new password, set that. Raises
-    NotAllowed where the link cannot be used (any more); AuditError for a bad name or password or a taken name: then the
-    link can be used again. The password is hashed: call it off the event loop."""
+def use(engine: Engine, secret: str, name: str, password: str) -> accounts.Account:
+    """Make the account of a link with this name and password, or set its new password. Raises NotAllowed where the link
+    cannot be used (any more), AuditError for a bad or taken name and a bad password. It hashes: call it off the event
+    loop."""
     link_of(engine, secret)
-    values, password_hash = unsign(engine, LINK, secret), hashed(password)
-    with changing_accounts(engine) as connection:  # of two people with the last use of a link, the second waits here
+    values, password_hash = unsign(engine, LINK, secret), accounts.hashed(password)
+    # Of two people with the last use of a link, the second waits here.
+    with accounts.changing_accounts(engine) as connection:
         link = _link(connection, values)
         if link.purpose == PASSWORD:
-            account = person_named(connection, link.name)
-            change(connection, account.id, password=password_hash, **ENDED)
-            note(connection, account.id, "own password changed")
+            account = accounts.person_named(connection, link.name)
+            accounts.change(connection, account.id, password=password_hash, **accounts.ENDED)
+            accounts.note(connection, account.id, "own password changed")
         elif link.purpose == FIRST:
-            account = add_person(connection, name, "manager", password_hash)
-            note(connection, account.id, "joined", role=account.role)
+            account = accounts.add_person(connection, name, "manager", password_hash)
+            accounts.note(connection, account.id, "joined", role=account.role)
         else:
             used = update(invitation).where(_usable(link.id)).values(uses_left=invitation.c.uses_left - 1)
             terms = connection.execute(used.returning(invitation)).first()
             if terms is None:
                 raise NotAllowed(message("invitation.not_usable"))
             of_terms = (terms.languages, from_column(terms.studies), terms.code)
-            account = add_person(connection, name, terms.role, password_hash, *of_terms)
-            note(connection, account.id, "joined", role=account.role, invitation=link.id)
+            account = accounts.add_person(connection, name, terms.role, password_hash, *of_terms)
+            accounts.note(connection, account.id, "joined", role=account.role, invitation=link.id)
     return account
 
 
 def completion_code(engine: Engine, account_id: int) -> str | None:
     """Return the completion code of the invitation that an account came by; None where there is none."""
-    with reading_as(engine, account_id, *ROLES) as connection:
+    with accounts.reading_as(engine, account_id, *accounts.ROLES) as connection:
         query = select(annotator.c.completion_code).where(annotator.c.id == account_id)
         code: str | None = connection.execute(query).scalar_one()
         return code

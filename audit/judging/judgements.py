@@ -50,13 +50,9 @@ def judge(
     client: str | None = None,
     repeatable: bool = False,
 ) -> int:
-    """Store one judgement and return its id. Raises NotAllowed, or Refused where the answer cannot be taken.
-
-    `repeatable`: where it is this annotator's last judgement already, with the same answer and comment, nothing is
-    stored and its id is returned, for a program that sends it again since the reply to it was lost.
-    Where the question has another answer than before, the queue around it follows; most judgements leave it open, and
-    then nothing else changes.
-    """
+    """Store one judgement, with what follows from it, and return its id. Raises Refused where the answer cannot be
+    taken. `repeatable`: where it is this annotator's last judgement already, its id is returned, for a program that
+    sends it again since the reply was lost."""
     params = {"question": question_id, "account": account_id}
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
@@ -86,10 +82,9 @@ def change(
     comment: str | None = None,
     client: str | None = None,
 ) -> OwnAnswer:
-    """Give this annotator's own answer to a question another label, or another comment; returns what it was before.
-    What was answered stays in the history, superseded by a judgement of the same pass, by the guideline in force now;
-    where nothing is another, nothing is stored. Raises NotAllowed; Refused where there is no such answer in their list
-    (`audit.judging.own_answers`), where it is closed, and for whoever must pass the training round first."""
+    """Give this annotator's own answer to a question another label or comment, by the guideline in force now; returns
+    what it was before. Raises Refused where it is not in their list, where it is closed, and before the training round
+    is passed."""
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
         question = check_answer(work.hold(question_id), question_id, answer, comment)
@@ -105,13 +100,10 @@ def change(
 
 
 def undo(engine: Engine, account_id: int, *, client: str | None = None, only: int | None = None) -> int | None:
-    """Withdraw this annotator's last judgement and lease its question to them again; returns the question's id.
-
-    `only` is the id of the judgement that is meant: any other is refused, and where that one is withdrawn already,
-    nothing changes, so that undoing twice undoes once.
-    None where there is nothing to undo. The judgement stays in the history, superseded by a row `withdrawn`.
-    Raises Refused when an adjudicator has settled the question since, and after `UNDOS` in a row.
-    """
+    """Withdraw this annotator's last judgement by a row `withdrawn`, and lease its question to them again; returns the
+    question's id, None where there is nothing to undo. `only` is the judgement that is meant: any other is refused, and
+    one that is withdrawn already changes nothing. Raises Refused when an adjudicator has settled the question since,
+    and after `UNDOS` in a row."""
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
         last = select(judgement).where(_counts_for(account_id)).order_by(judgement.c.id.desc()).limit(1)
@@ -198,9 +190,8 @@ def skip(engine: Engine, account_id: int, question_id: int) -> None:
 
 
 def flag(engine: Engine, account_id: int, question_id: int, comment: str) -> None:
-    """Show a question to the adjudicators with a comment; this annotator is not asked it while they have not replied.
-    Others still are. Raises NotAllowed, or Refused where it is not leased to them or the comment is empty or too
-    long."""
+    """Show a question to the adjudicators with a comment; until they reply, this annotator is not asked it. Raises
+    Refused where it is not leased to them or the comment is empty or too long."""
     _defer(engine, account_id, question_id, FLAG, comment.strip())
 
 
@@ -226,9 +217,8 @@ def _check_flag(kind: str | None, comment: str | None) -> None:
 
 
 def flag_answer(engine: Engine, account_id: int, question_id: int, comment: str) -> None:
-    """Show a question that this annotator has answered to the adjudicators, with a comment; the answer still counts.
-    Raises NotAllowed; Refused where no such answer is in their list (`audit.judging.own_answers`), where their flag of
-    it waits already, for a rating, and where the comment is empty or too long."""
+    """Show a question that this annotator has answered to the adjudicators; the answer still counts. Raises Refused
+    where it is not in their list, is flagged already or a rating, and for a comment that is empty or too long."""
     with unit_of_work(engine, account_id, *ROLES) as work:
         work.hold(question_id)
         own = counted_answer(work.connection, account_id, question_id)
@@ -246,9 +236,8 @@ class Unflagged(NamedTuple):
 
 
 def unflag(engine: Engine, account_id: int) -> Unflagged | None:
-    """Take this annotator's last flag back and lease its question to them again. None where
-    they have judged since, an adjudicator has replied, or others have taken every place of the question: then there is
-    no flag to undo, and nothing changes but that their lease is given back, as `undo` does. Raises NotAllowed."""
+    """Take this annotator's last flag back and lease its question to them again. None where they have judged since, an
+    adjudicator has replied, or others have taken its places; their lease is given back all the same, as by `undo`."""
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
         own_flag = (aside.c.annotator_id == account_id) & (aside.c.kind == FLAG) & ~exists().where(taken_back(aside))

@@ -1,8 +1,5 @@
-"""Asking judges that are models: which questions, in which ways, and storing what they say as it arrives.
-
-What a judge answers is no vote: it goes into a table of its own, and no answer, queue or screen of people hangs on it.
-Repeating a command asks what is left, and again what ended in an error.
-"""
+"""Asking judges that are models, and storing what they say as it arrives. What a judge answers is no vote: it goes into
+a table of its own. Repeating a command asks what is left, and again what ended in an error."""
 
 import asyncio
 import json
@@ -38,9 +35,9 @@ _NAMES = {"summarization": "Summary", "translation": "Translation", "question-an
 
 @dataclass(frozen=True)
 class JudgeRequest:
-    """What a judge is asked: the questions of what was drawn, as people are asked (`variants` 0) or in other ways, too.
-    `everything`: all satisfied groups, so that it is a proxy of every cell. `most` is how many questions are asked at
-    most. `allow_own`: also a judge that is a system under test."""
+    """What a judge is asked: the questions of what was drawn, or all satisfied groups (`everything`), so that it is a
+    proxy of every cell; as people are asked (`variants` 0) or in other ways, too; `most` at most; `allow_own`: also a
+    system under test."""
 
     variants: tuple[int, ...] = (0,)
     everything: bool = False
@@ -82,9 +79,8 @@ def own_systems(
 def ask_judge(
     engine: Engine, judge: Judge, request: JudgeRequest, watch: Callable[[int, int], object] | None = None
 ) -> AskedOf:
-    """Ask a judge what it has not answered yet, and store each answer as it comes. `watch(done, total)` is told how far
-    it is. Raises Refused for a judge that is a system under test (unless that is allowed), AuditError where nothing was
-    drawn, and, once all that came is stored, where a judge answers nothing."""
+    """Ask a judge what it has not answered yet, and store each answer as it comes. Raises Refused for a judge that is a
+    system under test, AuditError where nothing was drawn, and where a judge answers nothing any more."""
     if request.most is not None and request.most < 1:
         raise AuditError(f"max_calls {request.most}: must be at least 1", parameter="max_calls")
     with engine.connect() as connection:

@@ -1,8 +1,6 @@
-"""Labels from elsewhere: `audit import-labels` stores what people said in tables or Label Studio as judgements or
-adjudications; `audit gold` lets the labels of a corpus answer questions, apart from people.
-
-Imported judgements are votes like any other. Their accounts are disabled: nobody can log in as one of them.
-"""
+"""Labels from elsewhere: `audit import-labels` stores what people said in tables or Label Studio as votes or
+adjudications of accounts that cannot log in; `audit gold` lets the labels of a corpus answer questions, apart from
+people."""
 
 import re
 from collections import Counter
@@ -84,10 +82,9 @@ class _StudioTask(BaseModel):
 
 
 def read_labels(path: str | Path, columns: Mapping[str, str] = MappingProxyType({})) -> Labels:
-    """Read the labels of a table, or of Label Studio's JSON. `columns` has our name -> the file's, of `COLUMNS`: of a
-    table a column (`label` may be several with + between them, one for each annotator), of Label Studio a name in a
-    task's data, and for `label` the Choices tag, where tasks have several. Raises BadFile for a file that cannot be
-    read and for entries that are wrong, with their lines or tasks."""
+    """Read the labels of a table, or of Label Studio's JSON. `columns` has our name -> the file's, of `COLUMNS`: a
+    column (`label` may be several with + between them, one for each annotator), or a name in a task's data and for
+    `label` the Choices tag. Raises BadFile, with the line or task."""
     path = Path(path)
     if unknown := [name for name in columns if name not in COLUMNS]:
         raise AuditError(message("corpus_file.unknown_column", column=unknown[0], allowed=COLUMNS), parameter="columns")
@@ -225,15 +222,11 @@ def import_labels(
     all_known: bool = False,
     role: Role = "annotator",
 ) -> Imported:
-    """Store labels as judgements, or as adjudications, in one transaction; the same file again adds nothing.
-
-    A label is about a question by its key (`audit export` writes it for Label Studio), or about the input that these
-    texts in this `language` are; where people judge each output, about an `output` of it. Questions are made for what
-    has none; what the database does not have is counted, or refused (`all_known`). `renamed` maps the file's labels to
-    the task's, in any case. `annotator` names who gave them, where the file names at most one. Raises BadFile for
-    labels that cannot be used, with their lines, AuditError for annotators that nobody named or that have an account
-    here, and where the task is not clear.
-    """
+    """Store labels as judgements, or as adjudications, in one transaction; the same file again adds nothing. A label is
+    about a question by its key, or about the input (and where people judge each output, the `output`) that these texts
+    in this `language` are; questions are made for what has none, and what the database does not have is counted, or
+    refused (`all_known`). `renamed` maps the file's labels to the task's; `annotator` names who gave them, where the
+    file names at most one. Raises AuditError."""
     with unit_of_work(engine, None, owner=True) as work:
         work.hold_all()
         connection = work.connection
@@ -474,8 +467,7 @@ class GoldAnswers:
 
 def answer_with_gold(engine: Engine, study_id: int | None = None, *, by: int | None = None) -> GoldAnswers:
     """Answer the question about every source with a gold label, of a study, or of all (None), whether anybody was asked
-    or not: the labels are there before any round. Repeating it adds nothing. Asked for by a manager (`by`, an account
-    id; else NotAllowed) or by the owner of the database (None)."""
+    or not. Repeating it adds nothing. `by` is a manager's account, or None: the owner of the database."""
     with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         connection = work.connection

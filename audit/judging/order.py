@@ -1,13 +1,7 @@
-"""In which order somebody is asked: the versions of a text one after the other, one task and kind at a time.
-
-The most wanted question comes first, but a text that was read before need not be read
-again, and keys whose meaning changes are pressed wrongly. So after an answer those come first that are about the same
-source, in the same task and kind, and then the others of that task and kind, up to `BLOCK` in a row. What somebody
-answered last is read from their judgements: nothing else is kept, so a restart changes nothing.
-
-Audits of follow-ups keep their place behind everything that groups wait for, and no version of theirs is marked: they
-measure what is carried, which nobody should answer from memory. Ratings keep theirs: they are about single texts.
-"""
+"""In which order somebody is asked: the most wanted question first, but after an answer the other versions of its text,
+then up to `BLOCK` of its task and kind: keys whose meaning changes are pressed wrongly. Where somebody stands is read
+from their judgements, so a restart changes nothing. Audits of follow-ups come behind all that groups wait for, and
+unmarked: nobody should answer them from memory. Ratings keep their place."""
 
 from dataclasses import dataclass
 from datetime import datetime

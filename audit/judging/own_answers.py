@@ -1,10 +1,7 @@
-"""An annotator's own answers: a list to be searched, and which of them may still be changed.
-`audit.judging.judgements.change` changes them.
-
-Hidden questions must not be told from others by what is here. So each question is in the list once, with the answer
-that was given last, in whatever pass; a question that its annotator holds now is not in it, or they would learn that it
-is a repeat; and what an adjudicator decides closes first answers only.
-"""
+"""An annotator's own answers: a list to be searched, and which may still be changed
+(`audit.judging.judgements.change`). Hidden questions must not be told from others by it: each question is in it once,
+with the last answer in whatever pass; one that its annotator holds now is not in it, or they would learn that it is a
+repeat; and what an adjudicator decides closes first answers only."""
 
 import json
 from dataclasses import dataclass, field
@@ -170,9 +167,8 @@ def _says(search: str, sqlite: bool) -> ColumnElement[bool]:
 
 
 def _list(*conditions: ColumnElement[bool], indexed: bool = True) -> Select[Any]:
-    """What of the list of `account` meets these conditions. `indexed`: by all that it has answered. SQLite asks for
-    what is read of other tables in the order in which it stands here, so what leaves fewest comes first; and it is kept
-    from reading all answers of an account for each of them."""
+    """What of the list of `account` meets these conditions. `indexed`: by all that it has answered. SQLite reads in the
+    order that stands here: what leaves fewest comes first, and never all answers of an account for each."""
     me: Any = bindparam("account")
     own = judgement.c.annotator_id if indexed else judgement.c.annotator_id + 0
     last: Any = input_table.c.id == question.c.input_id  # true; so these are looked at when the text has been

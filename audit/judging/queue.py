@@ -164,9 +164,8 @@ class Elsewhere(NamedTuple):
 
 def next_question(engine: Engine, account_id: int) -> Shown | None:
     """The question that this annotator is asked next, leased to them; None when there is none now. In the order of
-    `audit.judging.order`, of those that they have not judged and in languages that they read, and never more people
-    than a question wants; sometimes a hidden one in its place (`audit.judging.control_questions`); none for whoever
-    must pass the training round first. Raises NotAllowed for an account that may not judge."""
+    `audit.judging.order`, in languages that they read, never more people than a question wants; sometimes a hidden one
+    in its place; none before the training round is passed."""
     chosen: int | None = _TAKEN
     while chosen == _TAKEN:
         with writing(engine) as connection:
@@ -180,12 +179,9 @@ def next_question(engine: Engine, account_id: int) -> Shown | None:
 
 def _claim(connection: Connection, account_id: int) -> int | None:
     """The id of the question that this account holds from now on; `_TAKEN`: the place found was taken, look again.
-
-    SQLite has one writer at a time (`audit.store.bulk`), which makes all of this one step. PostgreSQL locks the
-    question that was found and looks again: what another transaction has committed since the search began is seen
-    only by a later statement. Locks are taken in one order, account, question, its leases, and of questions one in each
-    transaction, so that no two claims wait for each other, and none for a judgement (`audit.judging.unit`).
-    """
+    SQLite has one writer at a time. PostgreSQL locks the question that was found and looks again, since only a later
+    statement sees what was committed meanwhile. Locks are taken in one order, account, question, leases, one question a
+    transaction: no two claims wait for each other, and none for a judgement."""
     account = require(connection, account_id, *ROLES, lock=True)
     settings = settings_of(connection)
     if needs_training(connection, account, settings):
@@ -393,9 +389,9 @@ def _held_lease(codes: tuple[str, ...]) -> Select[Any]:
 
 @cache
 def _vacant_question(codes: tuple[str, ...], past: bool, again: bool, search: str) -> Select[Any]:
-    """The first question of a search with a place for this account, locked. `past` those that others have locked.
-    `crowded`: it has leases that `_delete_over_leases` takes away; none can come while it is locked. `again`: of those
-    that this account skipped since `midnight`, the longest ago first; else of the others."""
+    """The first question of a search with a place for this account, locked; `past` those that others have locked.
+    `crowded`: it has leases that are over. `again`: of those skipped since `midnight`, the longest ago first; else the
+    others."""
     me: BindParameter[int] = bindparam("account")
     since: BindParameter[datetime] = bindparam("midnight")
     skipped = is_skipped(me, since)
@@ -434,9 +430,8 @@ def _search(search: str) -> tuple[list[ColumnElement[bool]], list[Any]]:
 
 
 def _reveals_too_early(codes: tuple[str, ...]) -> ColumnElement[bool]:
-    """Condition: the question is about a group that may give an output away, and this account may still be asked about
-    a text of it, or about another version of its source. Not where it has put that off twice today: then it will not
-    answer it, and the group would wait for ever."""
+    """Condition: about a group that may give an output away, while this account may still be asked about a text of it,
+    or another version of its source, and has not put that off twice today: else the group would wait for ever."""
     text, part = question.alias("text"), member.alias("its_member")
     members = select(part.c.input_id).where(part.c.group_id == question.c.group_id).correlate(question)
     is_open = and_(
@@ -470,9 +465,8 @@ def _is_over() -> ColumnElement[bool]:
 
 
 def _is_open_to_account(question: Any = question, of_any_study: bool = False) -> ColumnElement[bool]:
-    """Condition on `question`, or an alias of it: somebody waits for it, it has not all its votes, none of this
-    account, and no flag of it. Nor had this account the question in training, where it was told the answer; and it is
-    of a study that the account works on, or `of_any_study`."""
+    """Condition on `question`, or an alias: somebody waits for it, it has not all its votes, none and no flag of this
+    account, which did not learn its answer in training and works on its study (or `of_any_study`)."""
     own = judgement.alias("mine")
     judged = exists().where(
         own.c.question_id == question.c.id,

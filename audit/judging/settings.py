@@ -71,10 +71,9 @@ def settings_of(connection: Connection) -> JudgingSettings:
 
 
 def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -> JudgingSettings:
-    """Change some settings and say so in the log; returns all of them. `by` is the account of a manager, or None for
-    whoever has the database itself. Where this switches training on, whoever has judged before need not pass it. Raises
-    NotAllowed for another role, AuditError for a setting that there is not or a value that is not allowed; nothing is
-    changed then."""
+    """Change some settings and say so in the log; returns all of them. `by` is a manager's account, or None: the owner
+    of the database. Where this switches training on, whoever has judged before need not pass it. Raises AuditError for
+    an unknown setting or a value that is not allowed."""
     with writing_as_manager(engine, by) as connection:
         return set_settings(connection, by, values)
 

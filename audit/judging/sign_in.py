@@ -1,8 +1,5 @@
-"""Signing in: what a login, a link or an API token says, signed with a secret of the database.
-
-Nothing of them is stored. Each carries its expiry and a number of its account, which `accounts.ENDED` counts up; those
-with the number before are over at once, in every browser and program.
-"""
+"""Signing in: what a login, a link or an API token says, signed with a secret of the database. Nothing is stored. Each
+carries its expiry and a number of its account, which `accounts.ENDED` counts up: those before are over at once."""
 
 import math
 import secrets
@@ -18,18 +15,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Engine, Select, bindparam, select
 
 from audit.errors import AuditError, NotAllowed
-from audit.judging.accounts import (
-    ROLES,
-    Account,
-    change,
-    checked_role,
-    is_person,
-    matches,
-    may,
-    note,
-    require,
-    stored_name,
-)
+from audit.judging import accounts
 from audit.messages import message
 from audit.store import insert_new, reading, tables
 from audit.store.core import annotator, secret
@@ -74,11 +60,11 @@ def _signer(engine: Engine, purpose: str) -> Any:
 def login_of(engine: Engine, account_id: int, lasts: timedelta = LOGIN_LASTS) -> str:
     """Return a login of an enabled account, for the browser's cookie. Raises NotAllowed."""
     with engine.connect() as connection:
-        number = require(connection, account_id, *ROLES).session_number
+        number = accounts.require(connection, account_id, *accounts.ROLES).session_number
     return sign(engine, LOGIN, lasts, account_id, number)
 
 
-def account_of(engine: Engine, login: str | None) -> Account | None:
+def account_of(engine: Engine, login: str | None) -> accounts.Account | None:
     """Return the account of a login, read anew; None where it is no login, or no longer."""
     values = unsign(engine, LOGIN, login)
     return None if values is None else _account(engine, "session_number", *values[1:])
@@ -87,24 +73,23 @@ def account_of(engine: Engine, login: str | None) -> Account | None:
 def end_logins(engine: Engine, account_id: int) -> None:
     """Log an account out, in every browser. Raises NotAllowed where it is disabled or absent."""
     with engine.begin() as connection:
-        require(connection, account_id, *ROLES)
-        change(connection, account_id, session_number=annotator.c.session_number + 1)
+        accounts.require(connection, account_id, *accounts.ROLES)
+        accounts.change(connection, account_id, session_number=annotator.c.session_number + 1)
 
 
-def log_in(engine: Engine, name: str, password: str) -> Account:
+def log_in(engine: Engine, name: str, password: str) -> accounts.Account:
     """Return the account of a name and password. Raises NotAllowed, with one message for every reason."""
     # No account has a name that cannot be printed, and PostgreSQL refuses a NUL byte in a question.
     row = _named(engine, name) if name.strip().isprintable() else None
-    right = matches(password, row.password if row else None)
+    right = accounts.matches(password, row.password if row else None)
     if row is None or not right or row.disabled:
         raise NotAllowed(message("account.wrong_password"))
-    return Account.of(row)
+    return accounts.Account.of(row)
 
 
-def account_of_claims(engine: Engine, claims: Mapping[str, Any], claim: str = CLAIM) -> Account:
-    """Return the account that a verified identity token of a provider names; nobody gets an account by logging in.
-    Raises NotAllowed where no enabled account has the name, and for an e-mail address that the provider has not
-    verified: somebody else may have typed it there."""
+def account_of_claims(engine: Engine, claims: Mapping[str, Any], claim: str = CLAIM) -> accounts.Account:
+    """Return the account that a verified identity token of a provider names. Raises NotAllowed where no enabled account
+    has the name, and for an e-mail address that the provider has not verified: anybody may have typed it there."""
     name = claims.get(claim)
     if not isinstance(name, str) or not name.strip():
         raise NotAllowed(message("account.no_claim", claim=claim))
@@ -113,26 +98,26 @@ def account_of_claims(engine: Engine, claims: Mapping[str, Any], claim: str = CL
     row = _named(engine, name)
     if row is None or row.disabled:
         raise NotAllowed(message("account.may_not_log_in", name=name))
-    return Account.of(row)
+    return accounts.Account.of(row)
 
 
 def _named(engine: Engine, name: str) -> Any:
     with engine.connect() as connection:
-        query = select(annotator).where(annotator.c.name == stored_name(name), is_person(annotator))
+        query = select(annotator).where(annotator.c.name == accounts.stored_name(name), accounts.is_person(annotator))
         return connection.execute(query).first()
 
 
-def _account(engine: Engine, number: str, id: int, value: int) -> Account | None:
+def _account(engine: Engine, number: str, id: int, value: int) -> accounts.Account | None:
     """Return the account whose column `number` has this value, and note that it is here, at most once a minute."""
     moment = tables.now()
     with reading(engine) as connection:
         row = connection.execute(_by(number), {"id": id, "value": value}).first()
     if row is None:
         return None
-    account = Account.of(row)
+    account = accounts.Account.of(row)
     if account.seen_at is None or account.seen_at < moment - timedelta(minutes=1):
         with suppress(AuditError), engine.begin() as connection:  # a full disk logs nobody out
-            change(connection, id, seen_at=moment)
+            accounts.change(connection, id, seen_at=moment)
     return account
 
 
@@ -140,7 +125,7 @@ def _account(engine: Engine, number: str, id: int, value: int) -> Account | None
 def _by(number: str) -> Select[Any]:
     """Cached: every click runs it, and building the statement takes longer than running it."""
     same = (annotator.c.id == bindparam("id"), annotator.c[number] == bindparam("value"))
-    return select(annotator).where(*same, annotator.c.disabled.is_(False), is_person(annotator))
+    return select(annotator).where(*same, annotator.c.disabled.is_(False), accounts.is_person(annotator))
 
 
 # Tokens of the API.
@@ -149,7 +134,7 @@ def _by(number: str) -> Select[Any]:
 class Bearer(NamedTuple):
     """Who sends a request with a token; `role` is the token's or the account's, whichever is less."""
 
-    account: Account
+    account: accounts.Account
     role: str
     expires_at: datetime
 
@@ -157,26 +142,26 @@ class Bearer(NamedTuple):
 def make_token(
     engine: Engine, account_id: int, role: str | None = None, days: int = DAYS, *, by_owner: bool = True
 ) -> str:
-    """Return an API token of an account, which may do at most what `role` may (None: what the account may). `by_owner`
-    is False where whoever has the database itself makes it. Raises NotAllowed for an account that is absent or disabled
-    and for a role above its own, AuditError for an unknown role or a bad number of days."""
+    """Return an API token of an account, which may do at most what `role` may (None: what the account may); `by_owner`
+    is False where the owner of the database makes it. Raises NotAllowed, AuditError for a bad role or number of
+    days."""
     if not 1 <= days <= MOST_DAYS:
         raise AuditError(message("token.bad_days", days=days, most=MOST_DAYS), parameter="days")
     with engine.begin() as connection:
-        account = require(connection, account_id, *ROLES)
-        role = checked_role(role or account.role)
-        if not may(account.role, role):
+        account = accounts.require(connection, account_id, *accounts.ROLES)
+        role = accounts.checked_role(role or account.role)
+        if not accounts.may(account.role, role):
             raise NotAllowed(message("token.above", role=role, name=account.name, own=account.role))
-        note(connection, account_id if by_owner else None, "token made", role=role, days=days)
+        accounts.note(connection, account_id if by_owner else None, "token made", role=role, days=days)
     return BEGINNING + sign(engine, TOKEN, timedelta(days=days), account_id, account.token_number, role)
 
 
 def end_tokens(engine: Engine, account_id: int) -> None:
     """End every API token of one's own account. Raises NotAllowed where it is disabled."""
     with engine.begin() as connection:
-        require(connection, account_id, *ROLES)
-        change(connection, account_id, token_number=annotator.c.token_number + 1)
-        note(connection, account_id, "tokens ended")
+        accounts.require(connection, account_id, *accounts.ROLES)
+        accounts.change(connection, account_id, token_number=annotator.c.token_number + 1)
+        accounts.note(connection, account_id, "tokens ended")
 
 
 def bearer_of(engine: Engine, token: str) -> Bearer | None:
@@ -186,7 +171,9 @@ def bearer_of(engine: Engine, token: str) -> Bearer | None:
     expires, id, number, role = values
     if (account := _account(engine, "token_number", id, number)) is None:
         return None
-    return Bearer(account, role if may(account.role, role) else account.role, datetime.fromtimestamp(expires, UTC))
+    return Bearer(
+        account, role if accounts.may(account.role, role) else account.role, datetime.fromtimestamp(expires, UTC)
+    )
 
 
 # Guessing passwords: wrong ones make the next try wait.
@@ -240,7 +227,7 @@ class Throttle:
 
     def _keys(self, name: str, address: str) -> dict[tuple[str, str], int]:
         place = network(address)
-        return {(f"name {stored_name(name[:80])}", place): self.BY_NAME, ("", place): self.BY_ADDRESS}
+        return {(f"name {accounts.stored_name(name[:80])}", place): self.BY_NAME, ("", place): self.BY_ADDRESS}
 
 
 def network(address: str) -> str:

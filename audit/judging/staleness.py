@@ -1,9 +1,6 @@
-"""Stale answers: a manager withdraws those that a changed guideline or label has overtaken.
-
-Nothing goes stale by itself. What does stays in the history: a judgement is superseded by a row `withdrawn` that names
-the manager and says why, and its question comes to the same annotator again; an adjudication is followed by one that
-allows no label, and its question is settled as if nobody had adjudicated it.
-"""
+"""Stale answers: a manager withdraws those that a changed guideline or label has overtaken. All stays in the history: a
+judgement is superseded by a row `withdrawn` that says why, and its question comes to the same annotator again; an
+adjudication is followed by one that allows no label."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -91,9 +88,8 @@ def preview_stale(engine: Engine, choice: Choice, by: int | None = None) -> Stal
 
 
 def mark_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client: str | None = None) -> Stale:
-    """Mark the chosen answers as stale, in one transaction with a line in the log; returns what went. Hidden repeats of
-    an answer that goes, go with it. `reason` is shown to those who are asked again. Raises NotAllowed unless the
-    account `by` is a manager's, Refused for a reason that is empty or too long, and where nothing fits the choice."""
+    """Mark the chosen answers, and hidden repeats of them, as stale; returns what went. `reason` is shown to those who
+    are asked again. Raises Refused for a reason that is empty or too long, and where nothing fits the choice."""
     reason = reason.strip()
     with unit_of_work(engine, by, "manager") as work:
         work.hold_all()  # or an annotator undoes one of these meanwhile, an adjudicator settles another

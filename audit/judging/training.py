@@ -1,9 +1,6 @@
-"""The training round: questions with known answers, feedback after each, and a mark to be reached before judging.
-
-It asks every training question once, before the first ordinary one. Its answers are judgements of pass 0, each
-attempt's superseding those of the attempt before; the log has what a finished attempt came to. A pass holds for the
-questions, answers and guideline that the round had: where a manager changes one of these, everybody is trained again.
-"""
+"""The training round: every training question once, with feedback, and a mark to be reached before judging. Its answers
+are judgements of pass 0, each attempt's superseding those before; the log has the finished attempts. A pass holds for
+the questions, answers and guideline that the round had."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -149,9 +146,8 @@ def qualification(engine: Engine, *, by: int | None = None) -> Qualification:
 
 
 def switch_qualification(engine: Engine, on: bool, *, by: int | None = None) -> Qualification:
-    """Have new annotators pass a short round first, or not; says so in the log. Whoever has judged before need not.
-    Where there are no training questions, `QUALIFYING` are picked as `pick_known` does. Raises NotAllowed where `by` is
-    no manager, AuditError where there is nothing to pick from; nothing is changed then."""
+    """Have new annotators pass a short round first, or not. Whoever has judged before need not. Without training
+    questions, `QUALIFYING` are picked. Raises AuditError where there is nothing to pick from."""
     with writing_as_manager(engine, by) as connection:
         before = _qualification(connection)
         if on and not before.questions:

@@ -1,8 +1,5 @@
-"""The unit of work: judgements, the answers that follow from them, and the queue, in one transaction or not at all.
-
-Whoever is gone in the middle leaves everything as it was; whoever comes to the end leaves a queue that asks what drawn
-groups wait for. So nobody has to remember to bring it up to date.
-"""
+"""The unit of work: judgements, the answers that follow from them, and the queue, in one transaction or not at all, so
+that nobody has to remember to bring the queue up to date."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -45,9 +42,9 @@ class Work:
         return self.account
 
     def hold(self, question_id: int) -> Row[Any] | None:
-        """Keep others from answering this question, and from what they could ask or spare because of its answer, until
-        the end. Returns its task and kind; None: there is no such question. Once a unit, before anything else is
-        locked: inputs, questions, leases, so that no two wait for each other."""
+        """Keep others from answering this question, and from what could be asked because of its answer, until the end;
+        returns its task and kind, None: it is not there. Once a unit and first: inputs, questions, leases are locked in
+        this order."""
         if not self._holds_all:
             lock_around(self.connection, question_id)
         return self.connection.execute(_question(), {"question": question_id}).first()
@@ -111,9 +108,9 @@ def check_answer(question: Row[Any] | None, question_id: int, answer: str, comme
 
 @contextmanager
 def unit_of_work(engine: Engine, account_id: int | None, *roles: str, owner: bool = False) -> Iterator[Work]:
-    """A transaction of this account, which must have one of the roles; committed at the end with what follows from it.
-    `owner`: no account (None) is whoever has the database itself, who may do it too. Nothing is written where anything
-    is raised. Raises NotAllowed. Not to be nested: a thread would wait for itself."""
+    """A transaction of this account, which must have one of the roles (else NotAllowed), or with `owner` of whoever has
+    the database itself (None); committed with what follows from it. Not to be nested: a thread would wait for
+    itself."""
     with writing(engine) as connection:
         trusted = owner and account_id is None
         work = Work(connection, None if trusted else require(connection, account_id or 0, *roles))

@@ -1,12 +1,8 @@
-"""The words that annotators read: the question, guideline and labels of a task, and their versions.
-
-Guidelines are Markdown files of data/guidelines, each with its version in the first line. A manager may put words of a
-database in their place. These belong to the database and the task, not to a study. Each change is a row of `setting`
-named `words/TASK/NUMBER` that nothing changes any more, and a line of the log; the guideline's version counts up with
-them, so that each judgement says by which words it was given, whatever language somebody reads.
-
-What all texts of a task are about follows from the corpora of its studies (`about`): of films where all are of films.
-"""
+"""The words that annotators read: the question, guideline and labels of a task, and their versions. Guidelines are
+files of data/guidelines, with the version in the first line. A manager may put a database's own words in their place:
+each change is a row of `setting` named `words/TASK/NUMBER` and a line of the log, and counts the guideline's version
+up, so that each judgement says by which words it was given. What all texts are about follows from the corpora of the
+studies (`about`)."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -138,16 +134,10 @@ def stored_words(connection: Connection, task: str) -> WordsVersion:
 def set_words(
     engine: Engine, task: str, written: Mapping[str, Any], *, by: int | None = None, change: bool = False
 ) -> OwnWords:
-    """Set words of a task and say so in the log; returns what holds then.
-
-    `written` has some of `KEYS`, and tables named by a language's code with some of them: what is left out stays as it
-    was, what is empty is taken back. Nothing is stored where nothing changes. `by` is the account of a manager, or None
-    for whoever has the database itself.
-
-    Raises NotAllowed for another role, AuditError for words that cannot be used, and Refused where people have answered
-    questions of the task under other words, unless `change` says that these are to be changed: their answers stay, and
-    say by which version they were given.
-    """
+    """Set words of a task and say so in the log; returns what holds then. `written` has some of `KEYS`, and tables
+    named by a language's code with some of them: what is left out stays, what is empty is taken back. Raises AuditError
+    for words that cannot be used, and Refused where people have answered under other words, unless `change`: the
+    answers stay."""
     try:
         with writing_as_manager(engine, by) as connection:
             before = stored_words(connection, task)
