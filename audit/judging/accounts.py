@@ -260,7 +260,12 @@ def add_person(
     completion_code: str | None = None,
 ) -> Account:
     """Insert an account in the caller's transaction. Raises AuditError for a bad or taken name and an unknown role."""
-    row = {"name": checked_name(name), "role": checked_role(role), "password": password_hash, "languages": languages}
+    row: dict[str, Any] = {
+        "name": checked_name(name),
+        "role": checked_role(role),
+        "password": password_hash,
+        "languages": languages,
+    }
     row |= {"completion_code": completion_code, "created_at": tables.now()}
     if not insert_new(connection, tables.Annotator, [row]):
         raise AuditError(message("account.name_taken", name=row["name"]))

@@ -84,7 +84,7 @@ def change_adjudication(
         if (question_id := work.connection.execute(of).scalar()) is not None:
             work.hold(int(question_id))  # what somebody else settles meanwhile is seen below
         recent = {entry.id for entry in _latest(work.connection, account_id)}
-        if adjudication_id not in recent or of_question not in (None, question_id):
+        if question_id is None or adjudication_id not in recent or of_question not in (None, question_id):
             raise Refused(message("refused.not_recent", most=LAST))
         return _adjudicate(work, int(question_id), allowed, reason, code)
 

@@ -118,16 +118,23 @@ def known_questions(engine: Engine, *, by: int | None = None) -> list[KnownQuest
     of_purpose = case((known.c.purpose == TRAINING, PASS), else_=KNOWN)
     given = (judgement.c.question_id == known.c.question_id, judgement.c.round == of_purpose)
     judged = select(func.count()).where(*given, judgement.c.answer != WITHDRAWN).correlate(known).scalar_subquery()
-    about = (known.c.question_id, known.c.purpose, question.c.task, question.c.kind, question.c.output)
+    about = (question.c.task, question.c.kind, question.c.output, input_table.c.texts, input_table.c.languages)
     query = (
-        select(*about, input_table.c.texts, input_table.c.languages, known.c.allowed, known.c.explanation, judged)
+        select(known, *about, judged.label("judged"))
         .join(question, question.c.id == known.c.question_id)
         .join(input_table, input_table.c.id == question.c.input_id)
         .order_by(known.c.purpose.desc(), known.c.at, known.c.question_id)
     )
+    same = ("purpose", "task", "kind", "output", "explanation", "judged")
     with reading_as_manager(engine, by) as connection:
         return [
-            KnownQuestion(*row[:5], tuple(row.texts), tuple(row.languages.split(",")), tuple(row.allowed), *row[8:])
+            KnownQuestion(
+                **{name: row._mapping[name] for name in same},
+                id=row.question_id,
+                texts=tuple(row.texts),
+                languages=tuple(row.languages.split(",")),
+                allowed=tuple(row.allowed),
+            )
             for row in connection.execute(query)
         ]
 

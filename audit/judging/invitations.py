@@ -5,7 +5,7 @@ All are signed (`audit.judging.sign_in`). An invitation is a row as well, which 
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Engine, select, update
 
@@ -75,7 +75,12 @@ def invite(engine: Engine, terms: Terms, *, by: int | None = None) -> str:
             "expires_at": moment + lasts,
         }
         id = connection.execute(invitation.insert().returning(invitation.c.id), row).scalar_one()
-        detail = {"role": terms.role, "uses": terms.uses, "days": terms.days, "assigned": sorted(set(terms.studies))}
+        detail: dict[str, Any] = {
+            "role": terms.role,
+            "uses": terms.uses,
+            "days": terms.days,
+            "assigned": sorted(set(terms.studies)),
+        }
         accounts.note(connection, by, "invited", **detail)
     return sign(engine, LINK, lasts, INVITATION, id)
 
@@ -137,7 +142,7 @@ def link_of(engine: Engine, secret: str) -> Link:
 
 def _link(connection: Connection, values: list[object] | None) -> Link:
     purpose, *more = (values or [0, ""])[1:]
-    row = None
+    row: Any = None
     if purpose == FIRST and not _has_manager(connection):
         return Link(FIRST)
     if purpose == INVITATION:

@@ -88,7 +88,7 @@ def change(
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
         question = check_answer(work.hold(question_id), question_id, answer, comment)
-        if needs_training(connection, work.who, settings_of(connection)):
+        if needs_training(connection, work.account, settings_of(connection)):
             raise Refused(message("refused.training_first"))
         before = counted_answer(connection, account_id, question_id)
         if before.closed is not None:

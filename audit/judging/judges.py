@@ -204,7 +204,9 @@ class _Session:
     def _store(self, pending: _Open, answered: Answered) -> None:
         done, label = self.done, answered.label
         error = None if label is not None else answered.error or "no answer"
-        row = dict(zip(("question_id", "variant", "attempt"), pending, strict=True)) | {"judge_id": done.judge}
+        row: dict[str, Any] = dict(zip(("question_id", "variant", "attempt"), pending, strict=True)) | {
+            "judge_id": done.judge
+        }
         row |= {"answer": label, "error": error, "text": answered.text, "decided_at": tables.now()}
         with writing(self.engine) as connection:
             insert_new(connection, tables.JudgeAnswer, [row])

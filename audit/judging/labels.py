@@ -413,7 +413,9 @@ def _targets(connection: Connection, file: Labels, task: Task, language: str) ->
 def _input(row: Row, task: Task, language: str) -> Input:
     texts = takewhile(lambda text: isinstance(text, str) and text.strip(), map(row.get, _TEXTS[: task.texts]))
     target = row.get("target_language") if base_of(task.name) == "translation" else None
-    return Input.of(*map(normal_text, texts), language=row.get("language") or language, target=target or None)
+    return Input.of(
+        *(normal_text(str(text)) for text in texts), language=row.get("language") or language, target=target or None
+    )
 
 
 def _inputs(connection: Connection, wanted: set[Input]) -> dict[Input, int]:

@@ -312,11 +312,12 @@ def queue_of(engine: Engine, account_id: int) -> Queue:
         # Hidden ones are counted, else who is asked one would see that it is not; training is not.
         today = case((judgement.c.decided_at >= midnight(tables.now()), 1), else_=0)
         own = (judgement.c.annotator_id == account_id, judgement.c.round != TRAINING, is_counted(judgement))
-        judged, mine_today = connection.execute(select(func.count(), func.sum(today)).where(*own)).one()
+        numbers: list[Any] = [func.count(), func.sum(today)]
+        judged, mine_today = connection.execute(select(*numbers).where(*own)).one()
         reads, assigned = readable(question, account.languages), is_assigned(bindparam("account"))
-        numbers = (and_(assigned, reads), and_(assigned, ~reads), ~assigned)
-        left = select(*(func.sum(case((condition, 1), else_=0)) for condition in numbers)).select_from(question)
-        query = left.where(_is_open_to_account(of_any_study=True))
+        conditions = (and_(assigned, reads), and_(assigned, ~reads), ~assigned)
+        numbers = [func.sum(case((condition, 1), else_=0)) for condition in conditions]
+        query = select(*numbers).select_from(question).where(_is_open_to_account(of_any_study=True))
         remaining, others, elsewhere = connection.execute(query, {"account": account_id}).one()
         settings = settings_of(connection)
         return Queue(

@@ -69,9 +69,9 @@ def round_of(connection: Connection, account: Account, settings: JudgingSettings
     asked = select(question, known.c.allowed, known.c.explanation).join(known, known.c.question_id == question.c.id)
     asked = asked.where(known.c.purpose == TRAINING, readable(question, account.languages)).order_by(question.c.id)
     questions = connection.execute(asked).all()
-    before = (judgement.c.annotator_id == account.id, judgement.c.round == FIRST)
-    before = (*before, judgement.c.id <= exempt_up_to(connection))
-    if not questions or connection.execute(select(judgement.c.id).where(*before).limit(1)).first():
+    before = (judgement.c.annotator_id == account.id) & (judgement.c.round == FIRST)
+    exempt = select(judgement.c.id).where(before, judgement.c.id <= exempt_up_to(connection)).limit(1)
+    if not questions or connection.execute(exempt).first():
         return None
     version, mark = _version(connection, questions), settings.pass_mark
     finished = select(log.c.detail).where(log.c.annotator_id == account.id, log.c.action == ACTION)

@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Select, bindparam, select
 
-from audit.errors import NotAllowed, Refused
-from audit.judging.accounts import Account, require
+from audit.errors import Refused
+from audit.judging.accounts import require
 from audit.judging.answers import settle
 from audit.judging.asides import check_comment
 from audit.judging.asking import lock_around, lock_queue, update_queue
@@ -27,19 +27,12 @@ Record = type[tables.Judgement] | type[tables.Adjudication]
 class Work:
     """What an account (None: whoever has the database itself) does in one transaction, as `unit_of_work` makes it."""
 
-    def __init__(self, connection: Connection, account: Account | None) -> None:
+    def __init__(self, connection: Connection, account: Any) -> None:
         self.connection = connection
         self.account = account
         self._holds_all = False
         self._answered: set[int] = set()
         self._everything = False
-
-    @property
-    def who(self) -> Account:
-        """The account, where there is one. Raises NotAllowed."""
-        if self.account is None:
-            raise NotAllowed(message("account.needed"))
-        return self.account
 
     def hold(self, question_id: int) -> Row[Any] | None:
         """Keep others from answering this question, and from what could be asked because of its answer, until the end;
@@ -76,7 +69,7 @@ class Work:
 
     def _now(self, question: Any) -> dict[str, Any]:
         version = guideline_in_force(self.connection, question.task, question.kind).version
-        row = {"question_id": question.id, "annotator_id": self.who.id, "guideline": version}
+        row = {"question_id": question.id, "annotator_id": self.account.id, "guideline": version}
         return row | {"decided_at": tables.now()}
 
     def settle_anew(self, question_ids: Iterable[int]) -> None:
