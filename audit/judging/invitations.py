@@ -75,13 +75,8 @@ def invite(engine: Engine, terms: Terms, *, by: int | None = None) -> str:
             "expires_at": moment + lasts,
         }
         id = connection.execute(invitation.insert().returning(invitation.c.id), row).scalar_one()
-        detail: dict[str, Any] = {
-            "role": terms.role,
-            "uses": terms.uses,
-            "days": terms.days,
-            "assigned": sorted(set(terms.studies)),
-        }
-        accounts.note(connection, by, "invited", **detail)
+        assigned = sorted(set(terms.studies))
+        accounts.note(connection, by, "invited", role=terms.role, uses=terms.uses, days=terms.days, assigned=assigned)
     return sign(engine, LINK, lasts, INVITATION, id)
 
 
