@@ -34,7 +34,7 @@ VARIABLE = "AUDIT_PLUGINS"
 """The environment variable with the modules of plug-ins, separated by commas. Child processes inherit it."""
 GROUP = "audit.plugins"
 """The group of entry points: each names a module that registers things when it is imported."""
-PACKS = ("audit.packs.english", "audit.packs.chinese", "audit.packs.translation")
+PACKS = ("audit.packs.english", "audit.packs.chinese", "audit.packs.translation", "audit.packs.preference")
 """What comes with audit for languages, and for the services of others. Each registers its things when it is imported,
 and its relations in its modules `relations` and `perturbations` where it has them."""
 _log = logging.getLogger(__name__)

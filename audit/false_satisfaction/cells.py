@@ -137,7 +137,7 @@ def count(
             populations[id] = population = read_population(connection, id, checks.of(id))
             standings[id] = standing = read_standing(connection, population, whose)
             about = np.ones(len(population.source), bool)
-            if standing.labelled.any() and not standing.complete:
+            if standing.labelled.any() and not standing.rounds:
                 # Only gold has answered, for a part of the sources: what is said is about these.
                 about = standing.labelled
             elif whose == "people" and standing.rounds:

@@ -20,6 +20,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from string import ascii_lowercase
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, Strict, field_validator
@@ -41,7 +42,7 @@ from audit.systems.endpoint import (
     read_system_file,
 )
 from audit.systems.foreign import number, shown, tell_heard
-from audit.tasks import Input, Output, Task, base_of, get_task
+from audit.tasks import Input, Output, Task, base_of, get_task, text_names
 from audit.tasks.question_answering import UNANSWERABLE
 from audit.user_models import Allowed, Mistake, refuse
 
@@ -58,7 +59,7 @@ _KEYS = {
     "translation": "translation",
 }
 """What stands in the JSON object of an answer; of tasks that are not here it is a label, or several."""
-_FIELD = re.compile(r"\{\{([^{}]*)\}\}|\{([a-z][a-z_]*)\}")
+_FIELD = re.compile(r"\{\{([^{}]*)\}\}|\{([a-z][a-z_0-9]*)\}")
 _REASONED = re.compile(
     r"</(?:\w+:)?(?:think|thinking|thought|reasoning)>|\[/think\]|◁/think▷|<\|end_(?:of_)?(?:thought|thinking)\|>"
     r"|<\|channel\|>\s*final\b.*?<\|message\|>|(?<=\S)assistantfinal",
@@ -112,9 +113,8 @@ def values_of(task: Task, item: Input) -> dict[str, str]:
     >>> values_of(get_task("translation"), Input.of("It rains.", target="es-MX"))
     {'text': 'It rains.', 'source_language': 'English', 'target_language': 'Spanish (es-MX)'}
     """
-    names = ("text",) if task.texts == 1 else ("text_a", "text_b")
-    also = ("context", "question") if base_of(task.name) == "question-answering" else ()
-    values = dict(zip(names, item.texts, strict=True)) | dict(zip(also, item.texts, strict=False))
+    names = ("text",) if task.texts == 1 else tuple(f"text_{letter}" for letter in ascii_lowercase[: task.texts])
+    values = dict(zip((*names, *text_names(task)), item.texts * 2, strict=False))
     sides = ("source_language", "target_language") if item.target is not None else ("language",)
     for side, code in zip(sides, (item.languages[0], item.languages[-1]), strict=False):
         called, base = wordings()["languages"], code.partition("-")[0]

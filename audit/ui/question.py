@@ -83,7 +83,9 @@ def show_question(shown: Shown, compared_with: Sequence[str] | None = None) -> N
             sections = _pair_sections(shown.task, shown, texts, shown.output)
             body = _sections_html(sections, _exceeds_screen([*shown.texts, shown.output]))
         elif len(texts) > 1:
-            body = _sections_html(_text_sections(texts, shown.task), _exceeds_screen(shown.texts))
+            sections = _text_sections(texts, shown.task)
+            above = sections[: len(texts) > 2]  # what two texts answer stands over both
+            body = "".join(above) + _sections_html(sections[len(above) :], _exceeds_screen(shown.texts))
         else:
             body = texts[0]
         st.html(title + marked + body)

@@ -58,7 +58,7 @@ def answer_line(line: str) -> str:
 
     Whatever else goes wrong is refused, too, and told to stderr: one request must not end the process of all.
 
-    >>> answer_line(request_line("totals", "no/such.db", [], {}))[:41]
+    >>> answer_line(request_line("totals", "no/such.db", [], {"by": "relation"}))[:41]
     '{"refused": "there is no database no/such'
     """
     request = json.loads(line)

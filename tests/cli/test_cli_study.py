@@ -46,8 +46,8 @@ def test_from_the_example_to_a_frozen_plan_that_is_carried_out(file, capsys):
     assert "version: 2\n" in said(capsys, "freeze", "films")
     assert "is frozen already" in refused(capsys, "freeze", "films")
     done = json.loads(said(capsys, "run", "films", "--workers", "0", "--json"))
-    assert (done["sample"]["rounds"], done["sample"]["asked"], done["sample"]["waiting"]) == ([1], 4, 0)
-    assert done["gold"]["answered"] > 0
+    # Gold answers for all texts before the first round, so nobody is asked.
+    assert (done["gold"]["answered"] > 0, done["sample"]["rounds"], done["sample"]["asked"]) == (True, [], 0)
     Path(file).write_text(PLAN.replace("base = 3", "base = 5"), encoding="utf-8")
     said(capsys, "run", file, "--workers", "0")
     versions = json.loads(said(capsys, "show", "films", "--json"))["versions"]

@@ -62,7 +62,7 @@ def test_unit_is_guessed_or_given(tmp_path: Path) -> None:
         ("mine.csv", "text,gold\nA.,1\n", ", line 2", "'1' is unknown; allowed are positive, neutral, negative"),
         ("mine.jsonl", '{"text": "A."}\n{"text": "B."\n', ", line 2", "not JSON"),
         ("mine.jsonl", '{"text": 1}\n{"text": ["A."]}\n', ", line 2", 'the text is ["A."]; it must be a string'),
-        ("mine.jsonl", "[" * 200_000, ", line 1", "JSON"),
+        ("mine.jsonl", "[" * 200_000, ", line 1", "nested"),
     ],
 )
 def test_each_mistake_is_one_sentence(tmp_path: Path, name: str, content: str | bytes, place: str, reason: str) -> None:

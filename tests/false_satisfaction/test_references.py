@@ -4,6 +4,7 @@ import json
 
 import pytest
 import translations
+from sqlalchemy import select
 
 from audit.errors import UnknownName
 from audit.false_satisfaction.cells import count
@@ -16,6 +17,7 @@ from audit.judging.samples import ask_next
 from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store
+from audit.store.core import source
 
 REFERENCES = ("El comité aplazó la votación.", "Llovió toda la mañana.", "<b>El puente</b>", "x")
 
@@ -45,11 +47,12 @@ def test_the_sources_output_is_compared_with_its_reference(build):
     engine = build(REFERENCES)
     with engine.connect() as connection:
         population = read_population(connection, 1)
-    measured = reference_distances(population, REFERENCES)
+        keys = connection.execute(select(source.c.row).order_by(source.c.id)).scalars().all()
+    measured = dict(zip(keys, reference_distances(population, [REFERENCES[int(key)] for key in keys]), strict=True))
     # Equal: 0. noche -> mañana: five letters change and one is put in, in texts of 21 and 22 characters. Of the third
     # text of 26 characters the last 10, " & el río.", are not in the reference of 16.
     for row, expected in ((0, 0), (1, 6 / (21 + 22)), (2, 10 / (26 + 16))):
-        assert measured[row] == pytest.approx(expected)
+        assert measured[str(row)] == pytest.approx(expected)
 
 
 def test_it_is_a_proxy_of_every_satisfied_group(build):
