@@ -314,7 +314,10 @@ def _with_opinions(visit: Visit, id: int, waiting: Collection[int]) -> dict[str,
         raise Problem(404, message("api.not_asked", id=id))
     with reading(visit.engine) as connection:
         shown = show(connection, id)
-    return {"question": _question(visit, shown), "opinions": opinions(visit.engine, visit.id, id)}
+    return {
+        "question": _question(visit, shown),
+        "opinions": [said._asdict() for said in opinions(visit.engine, visit.id, id)],
+    }
 
 
 @adjudicator.post("/questions/{id}/adjudication", status_code=201)
