@@ -87,8 +87,8 @@ def _round_lines(asked: Any) -> list[str]:
 @command("gold", JUDGE, "answer questions with the gold labels of the corpora", "audit gold --db mine.db")
 def gold(db: Database = DATABASE, study: Study = None) -> Reply:
     """Lets the gold labels of the corpora answer the questions about their texts, under the name `gold`, apart from
-    people, whose answers go before. A text with different gold labels in different rows is `contradictory`, and `pairs`
-    ask whether an output is right: gold says nothing about either, so people must answer.
+    people, whose answers go before. A text with different gold labels in different rows is `contradictory`: gold says
+    nothing about it, nor about whether an output is right, so people must answer.
     """
     from audit.judging.labels import answer_with_gold
 
@@ -96,8 +96,8 @@ def gold(db: Database = DATABASE, study: Study = None) -> Reply:
     gold = answer_with_gold(engine, study)
     waiting, sentence = waiting_of(engine)
     lines = [f"Gold answers {gold.answered:,} of {gold.questions:,} questions ({gold.added:,} new)."]
-    if gold.contradictory or gold.pairs:
-        lines.append(f"It says nothing about {gold.contradictory:,} contradictory texts and {gold.pairs:,} outputs.")
+    if gold.contradictory:
+        lines.append(f"It says nothing about {counted(gold.contradictory, 'contradictory text')}.")
     return Reply(asdict(gold) | waiting, [*lines, sentence], ("report", "--db", db))
 
 
@@ -183,36 +183,22 @@ group(
 @command(
     "known add",
     JUDGE,
-    "make texts of a file, or settled questions, known",
+    "make texts of a file known",
     "audit known add training.csv --purpose training --db mine.db",
-    'audit known add --questions 17,19 --purpose training --explanation "Irony: the writer means the opposite."',
 )
 def known_add(
     purpose: Purpose,
-    file: Annotated[Read | None, Told("the CSV", "FILE", argument=True)] = None,
-    questions: Annotated[
-        Sequence[int] | None, Told("settled questions of the database instead", "1,2", commas=True)
-    ] = None,
-    explanation: Annotated[
-        str | None, Told("of --questions: what people read after they answered in training", "TEXT")
-    ] = None,
+    file: Annotated[Read, Told("the CSV", "FILE", argument=True)],
     task: Annotated[str, Told("of the file", "NAME")] = "sentiment",
     language: Annotated[str, Told("of rows without one", "CODE")] = "en",
     db: Database = DATABASE,
 ) -> Reply:
     """Makes the texts of a UTF-8 CSV known, with the columns `text`, `answer` (several with `|` between them) and
-    perhaps `language` and `explanation`, and `text_b` where a task compares two texts; or, with `--questions`,
-    questions of the database that are settled, by the answer that settles them.
+    perhaps `language` and `explanation`, and `text_b` where a task compares two texts.
     """
-    from audit.judging.control_questions import add_known, add_settled_questions, read_known
+    from audit.judging.control_questions import add_known, read_known
 
-    if (file is None) == (questions is None):
-        raise AuditError("name a file of texts, or questions of the database with --questions; one of the two")
-    engine = open_database(db)
-    if questions is not None:
-        added = add_settled_questions(engine, purpose, questions, explanation or "")
-    else:
-        added = add_known(engine, purpose, read_known(str(file), task, language), task=task)
+    added = add_known(open_database(db), purpose, read_known(str(file), task, language), task=task)
     return Reply({"purpose": purpose, "added": added.added, "changed": added.changed}, None, _settings(purpose, db))
 
 
@@ -235,7 +221,7 @@ def known_pick(
     from audit.judging.control_questions import pick_known
 
     picked = pick_known(open_database(db), purpose, count, seed)
-    return Reply({"purpose": purpose, **asdict(picked)}, None, _settings(purpose, db))
+    return Reply({"purpose": purpose, **picked._asdict()}, None, _settings(purpose, db))
 
 
 def _settings(purpose: str, db: str) -> tuple[str, ...]:

@@ -253,9 +253,5 @@ def user_delete(name: Name, db: Database = DATABASE) -> None:
     from audit.judging.accounts import delete_person
 
     left = delete_person(open_database(db), name)
-    tell(
-        visible(
-            f"{name} is now {left.name}, cannot log in, and {left.judgements:,} judgements and "
-            f"{left.adjudications:,} adjudications stay. Older backups and exports still have the name."
-        )
-    )
+    kept = "judgements and adjudications stay. Older backups and exports still have the name."
+    tell(visible(f"{name} is now {left} and cannot log in; {kept}"))

@@ -287,7 +287,7 @@ class Study:
             frame_labels(labels) if isinstance(labels, pd.DataFrame) else read_labels(labels, columns or {}),
             task=task,
             language=language,
-            all_known="study.questions() has the texts that are asked about",
+            all_known=True,
             role=role,
         )
         for reason, number in imported.unmatched.items():

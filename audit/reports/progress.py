@@ -1,7 +1,6 @@
 """How far the judging is, as one JSON document: totals, pace and cells; and as a section."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 
 from audit.judging.activity import Overview
 from audit.reports.document import CellEntry, Entry
@@ -36,7 +35,7 @@ def totals(overview: Overview) -> Entry:
         },
         "judgements": {"today": overview.today, "week": overview.week, "left": overview.left},
         "pace": {
-            **asdict(overview.speed),
+            **overview.speed._asdict(),
             "ends": overview.ends.isoformat() if overview.ends else None,
         },
         "unread": [{"languages": list(item.languages), "questions": item.questions} for item in overview.unread],

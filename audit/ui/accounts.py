@@ -1,7 +1,6 @@
 """The accounts that may log in, for managers: inviting and changing them; and one's own account."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,7 +10,6 @@ from sqlalchemy import Engine
 from audit.judging.accounts import ROLES as ALL_ROLES
 from audit.judging.accounts import (
     Account,
-    AccountDetails,
     account_details,
     change_account,
     disable_account,
@@ -54,7 +52,7 @@ def page() -> None:
     rows = [_row(entry, studies) for entry in accounts]
     st.dataframe(rows, hide_index=True, column_config={t("accounts.seen"): seen})
     if any(entry.role == "annotator" and not entry.disabled for entry in accounts):  # else what comes next says it
-        warn_of_unread([asdict(unread) for unread in unread_questions(engine, by=account.id)])
+        warn_of_unread([unread._asdict() for unread in unread_questions(engine, by=account.id)])
     session.show_last()
     _show_invite_form(engine, account.id, studies)
     show_links("invite.made")
@@ -62,7 +60,7 @@ def page() -> None:
     _show_change_form(engine, account.id, accounts, studies)
 
 
-def _row(account: AccountDetails, studies: Mapping[int, str]) -> dict[str, str]:
+def _row(account: Account, studies: Mapping[int, str]) -> dict[str, str]:
     last_seen = f"{account.seen_at:%Y-%m-%d %H:%M} UTC" if account.seen_at else t("accounts.never")
     return {
         t("accounts.name"): account.name,
@@ -136,7 +134,7 @@ def _show_invite_form(engine: Engine, by: int, studies: Mapping[int, str]) -> No
         with st.expander(t("invite.more")):
             languages = _languages_field("invite-languages")
             code = st.text_input(
-                t("invite.code"), max_chars=LONGEST_CODE + 1, autocomplete="off", help=t("invite.code_help")
+                t("invite.code"), max_chars=LONGEST_CODE, autocomplete="off", help=t("invite.code_help")
             )
             assigned = _studies_field(studies, "invite-studies")
             st.caption(t("invite.platform", link=f"{_link('…')}?participant="))
@@ -202,7 +200,7 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
                 session.done(t("invite.ended"))
 
 
-def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails], studies: Mapping[int, str]) -> None:
+def _show_change_form(engine: Engine, by: int, accounts: list[Account], studies: Mapping[int, str]) -> None:
     st.header(t("accounts.change"))
     by_id = {account.id: account for account in accounts}
     chosen = by_id[

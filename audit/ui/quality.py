@@ -236,7 +236,6 @@ def _controls(engine: Engine, account_id: int) -> None:
     )
     values = {"count": now.questions or QUALIFYING, "mark": f"{100 * (now.mark or QUALIFYING_MARK):g}"}
     said = [t("qualification.title"), t("qualification.on" if now.on else "qualification.off", **values)]
-    said += [t("qualification.waiting", count=now.waiting, judged=now.judged)] if now.on else []
     _switch(
         engine, account_id, "qualification", now.on, said, lambda on: switch_qualification(engine, on, by=account_id)
     )

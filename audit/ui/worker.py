@@ -10,7 +10,6 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
-from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any, TextIO
 
@@ -142,7 +141,7 @@ def _totals(database: str, state: str, *, by: int, study: int | None = None) -> 
     engine = _engine(database)
     counts = overview(engine, by, _among(database, study))
     if study is not None and counts.questions.open + counts.questions.audits:
-        counts = replace(counts, questions=open_of(_evidence(database, state, "both", study)))
+        counts = counts._replace(questions=open_of(_evidence(database, state, "both", study)))
     return totals(counts)
 
 
