@@ -7,13 +7,7 @@ from typing import Any
 
 from audit.messages import ENGLISH
 from audit.reports import charts
-from audit.reports.document import (
-    DecisionEntry,
-    OverallEntry,
-    PreferredSystem,
-    PrimaryEntry,
-    ReportDocument,
-)
+from audit.reports.document import Entry
 from audit.reports.standings import SURE
 from audit.reports.tables import Chart, Section, Table, table_of
 from audit.reports.words import (
@@ -35,7 +29,7 @@ MUCH = 0.05
 """By how much R_FS has to fall for a report to say so."""
 
 
-def first_lines(report: ReportDocument, language: str = ENGLISH) -> list[str]:
+def first_lines(report: Entry, language: str = ENGLISH) -> list[str]:
     """Return a report in a few sentences, the one that a manager repeats first."""
     say, totals, lines = Say(language), report["overall"], list[str]()
     if not totals["cells"]:
@@ -50,7 +44,7 @@ def first_lines(report: ReportDocument, language: str = ENGLISH) -> list[str]:
     return [line for line in [*lines, *(say("next.next", step=step) for step in steps[:1])] if line]
 
 
-def verdict(entry: DecisionEntry, language: str = ENGLISH) -> str:
+def verdict(entry: Entry, language: str = ENGLISH) -> str:
     r"""Return which system to use, in one sentence, which says so where accuracy by gold names another one.
 
     >>> ranking = [{"system": "a", "score_observed": 0.9, "p_best": 0.97}, {"system": "b", "score_observed": 0.8}]
@@ -76,14 +70,14 @@ def verdict(entry: DecisionEntry, language: str = ENGLISH) -> str:
     return say.list([sentence, say(code, systems=say.names(right), count=len(right), **shares)], "semicolon")
 
 
-def titled(report: ReportDocument, entry: DecisionEntry, say: Say) -> str:
+def titled(report: Entry, entry: Entry, say: Say) -> str:
     """Return what a decision is about: its task, and the corpora."""
     tables = [table for table in report["violations"] if table["task"] == entry["task"] and table["corpus"]]
     corpora = say.list(dict.fromkeys(str(table["corpus"]) for table in tables))
     return " · ".join(filter(None, [task_name(entry["task"], say.language), corpora]))
 
 
-def accuracy_line(entry: DecisionEntry, say: Say) -> str:
+def accuracy_line(entry: Entry, say: Say) -> str:
     """Return the accuracy of the systems on the sources with a label, best first; empty where there is none."""
     accuracy = entry["accuracy"]
     if not accuracy:
@@ -94,7 +88,7 @@ def accuracy_line(entry: DecisionEntry, say: Say) -> str:
     return say(f"decision.accuracy_{accuracy['by']}", count=accuracy["texts"], rates=say.list(rates))
 
 
-def _falls(entry: DecisionEntry, say: Say) -> Iterator[str]:
+def _falls(entry: Entry, say: Say) -> Iterator[str]:
     """Yield what is left of the rates of the best systems, and how much worse they could be."""
     for one in by_rank(entry["ranking"]):
         score, low = one["score"]["value"], one["score"]["low"]
@@ -103,7 +97,7 @@ def _falls(entry: DecisionEntry, say: Say) -> Iterator[str]:
             yield say("decision.falls", system=one["system"], observed=percent(one["score_observed"]), **rates)
 
 
-def false_line(report: ReportDocument, say: Say) -> str:
+def false_line(report: Entry, say: Say) -> str:
     """Return how much of the reported satisfaction is false; empty where nothing is known of it."""
     totals = report["overall"]
     if not totals["cells_covered"]:
@@ -112,7 +106,7 @@ def false_line(report: ReportDocument, say: Say) -> str:
     return say("headline.false", observed=percent(totals["sr_observed"]), **rates)
 
 
-def covered_line(report: ReportDocument, say: Say) -> str:
+def covered_line(report: Entry, say: Say) -> str:
     """Return what that is about, and what becomes of it where labels that gold never says count as right."""
     totals, lines = report["overall"], list[str]()
     if totals["cells_covered"]:
@@ -124,7 +118,7 @@ def covered_line(report: ReportDocument, say: Say) -> str:
     return say.list(filter(None, [*lines, lenient_text(report, say)]), "sentence")
 
 
-def lenient_text(report: ReportDocument, say: Say) -> str:
+def lenient_text(report: Entry, say: Say) -> str:
     """Return what becomes of R_FS where labels that gold never says count as right; empty where it changes little."""
     entry = report.get("sensitivity")
     now, right = (entry["fs_rate"], entry["fs_rate_right"]) if entry else (None, None)
@@ -135,12 +129,12 @@ def lenient_text(report: ReportDocument, say: Say) -> str:
     return say("headline.lenient", labels=labels, now=percent(now), right=percent(right))
 
 
-def open_questions(totals: OverallEntry) -> int:
+def open_questions(totals: Entry) -> int:
     """Return how many questions drawn groups wait for: about texts and outputs, and about groups; audits apart."""
     return (totals["waiting"] or 0) + totals.get("waiting_groups", 0)
 
 
-def next_lines(report: ReportDocument, entry: DecisionEntry, say: Say) -> Iterator[str]:
+def next_lines(report: Entry, entry: Entry, say: Say) -> Iterator[str]:
     """Yield what to do next, most important first."""
     totals, accuracy = report["overall"], entry["accuracy"]
     is_run = totals["satisfied"] or totals["violated"]
@@ -164,7 +158,7 @@ def next_lines(report: ReportDocument, entry: DecisionEntry, say: Say) -> Iterat
         yield say("next.holds")
 
 
-def primary_lines(report: ReportDocument, say: Say) -> list[str]:
+def primary_lines(report: Entry, say: Say) -> list[str]:
     """Return what a report says of the comparisons that were named as primary; nothing where none was named.
 
     >>> entry = {"study": 1, "system": "a", "other": "b", "relation": None, "tested": True, "apart": True}
@@ -183,7 +177,7 @@ def primary_lines(report: ReportDocument, say: Say) -> list[str]:
     return [*lines, say(f"primary.{'waits' if any(one['difference'] is None for one in tested) else holds}")]
 
 
-def _primary_line(entry: PrimaryEntry, say: Say) -> str:
+def _primary_line(entry: Entry, say: Say) -> str:
     code = "late"
     if entry["tested"]:
         code = "not_yet" if entry["difference"] is None else "tested" if entry["low"] != entry["high"] else "known"
@@ -198,10 +192,10 @@ def _primary_line(entry: PrimaryEntry, say: Say) -> str:
 # The decision with its numbers, and the charts of the first page.
 
 
-def by_rank(entries: Sequence[PreferredSystem]) -> list[PreferredSystem]:
+def by_rank(entries: Sequence[Entry]) -> list[Entry]:
     """Return the entries of a ranking, best first; last those of which nothing is known."""
 
-    def place(entry: PreferredSystem) -> tuple[float, float, str]:
+    def place(entry: Entry) -> tuple[float, float, str]:
         if entry["p_best"] is None:
             return (float("inf"), -(entry["score"]["value"] or 0.0), entry["system"])
         return ((entry["rank_low"] or 0) + (entry["rank_high"] or 0), -entry["p_best"], entry["system"])
@@ -229,7 +223,7 @@ def ranking_table(entries: Iterable[Mapping[str, Any]], say: Say, *more: str) ->
     )  # fmt: skip
 
 
-def decisions(report: ReportDocument, say: Say) -> Iterator[Section]:
+def decisions(report: Entry, say: Say) -> Iterator[Section]:
     """Yield for each task how sure its decision is, and what it rests on."""
     for number, entry in enumerate(report["decisions"]):
         accuracy = {one["system"]: one for one in (entry["accuracy"] or {"systems": []})["systems"]}
@@ -243,7 +237,7 @@ def decisions(report: ReportDocument, say: Say) -> Iterator[Section]:
         yield Section(title, [*parts, *_certainty(report, entry, say), *totals])
 
 
-def _certainty(report: ReportDocument, entry: DecisionEntry, say: Say) -> Iterator[str]:
+def _certainty(report: Entry, entry: Entry, say: Say) -> Iterator[str]:
     """Yield how sure a decision is, what it rests on, and what changes for whoever chooses."""
 
     def listed(code: str, names: Sequence[str], key: str = "systems") -> Iterator[str]:
@@ -271,7 +265,7 @@ def _certainty(report: ReportDocument, entry: DecisionEntry, say: Say) -> Iterat
             yield say("decision.worse", system=system, part=number, count=len(entry["relations"]))
 
 
-def _told_apart(report: ReportDocument, entry: DecisionEntry) -> dict[str, int]:
+def _told_apart(report: Entry, entry: Entry) -> dict[str, int]:
     """Return the systems that are worse than another in some relations, surely, and better in none: in how many."""
     worse: dict[str, set[int]] = {}
     better: set[str] = set()
@@ -284,7 +278,7 @@ def _told_apart(report: ReportDocument, entry: DecisionEntry) -> dict[str, int]:
     return {system: len(numbers) for system, numbers in sorted(worse.items()) if system not in better}
 
 
-def _judged_lines(report: ReportDocument, say: Say) -> Iterator[str]:
+def _judged_lines(report: Entry, say: Say) -> Iterator[str]:
     """Yield what is false, under how many relations another system is best, what is judged, and what waits."""
     totals = report["overall"]
     if false := false_line(report, say):
@@ -306,7 +300,7 @@ def _judged_lines(report: ReportDocument, say: Say) -> Iterator[str]:
         yield say(code, number=count(number_open), count=number_open, cells=cells, **kinds)
 
 
-def basis_line(report: ReportDocument, say: Say) -> str:
+def basis_line(report: Entry, say: Say) -> str:
     """Return what the report is made from, in one line: groups, systems, whose answers, and how intervals are made."""
     totals, signature = report["overall"], report["signature"]
     answers = signature.get("answers") or {}
@@ -320,7 +314,7 @@ def basis_line(report: ReportDocument, say: Say) -> str:
     return say.list([*parts, how_text(report, say)], "semicolon")
 
 
-def how_text(report: ReportDocument, say: Say) -> str:
+def how_text(report: Entry, say: Say) -> str:
     r"""Return how the intervals were made, what they are about, and which differences count as equal.
 
     >>> how_text({"signature": {"interval": "beta", "confidence": 0.95, "target": "corpus", "delta": 0.02}}, Say())
@@ -335,12 +329,12 @@ def how_text(report: ReportDocument, say: Say) -> str:
     return say.list([made, delta], "semicolon")
 
 
-def confidence_of(report: ReportDocument) -> str:
+def confidence_of(report: Entry) -> str:
     """Return the confidence of the report's intervals, in per cent."""
     return percent(report["signature"].get("confidence") or 0.95, 0)
 
 
-def score_chart(entry: DecisionEntry, say: Say) -> Chart | None:
+def score_chart(entry: Entry, say: Say) -> Chart | None:
     """Return every system's rate before and after, the best on top; None where no system has a score."""
     rows = [
         {"name": one["system"], "observed": one["score_observed"], "genuine": one["score"]["value"], **one["score"]}
@@ -350,7 +344,7 @@ def score_chart(entry: DecisionEntry, say: Say) -> Chart | None:
     return Chart(partial(charts.before_after, rows), verdict(entry, say.language), say("chart.key")) if rows else None
 
 
-def family_chart(report: ReportDocument, say: Say) -> Chart | None:
+def family_chart(report: Entry, say: Say) -> Chart | None:
     """Return a heat map of what is genuinely satisfied, a row a family, a column a system; None without families."""
     rows = []
     for table in report["violations"]:

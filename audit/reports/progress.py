@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from audit.judging.activity import Overview
-from audit.reports.document import CellEntry, Entry
+from audit.reports.document import Entry
 from audit.reports.tables import Section, Table
 from audit.reports.words import count, estimate
 
@@ -43,12 +43,12 @@ def totals(overview: Overview) -> Entry:
     }
 
 
-def cells_at_work(cells: Sequence[CellEntry]) -> list[Entry]:
+def cells_at_work(cells: Sequence[Entry]) -> list[Entry]:
     """Those of a report's cells that were drawn from, with the keys of `CELLS`; in the report's order.
 
     Of the `drawn` groups `settled` have their answers, and `judged` are of rounds that count.
     """
-    drawn: list[Entry] = [{**cell, "settled": cell["drawn"] - cell["waiting"]} for cell in cells if cell["drawn"]]  # type: ignore[operator]
+    drawn: list[Entry] = [{**cell, "settled": cell["drawn"] - cell["waiting"]} for cell in cells if cell["drawn"]]
     return [{name: cell[name] for name in CELLS} for cell in drawn]
 
 

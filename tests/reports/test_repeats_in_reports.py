@@ -1,7 +1,6 @@
 """Contradictions on the same input in the document and in every form of it, and what they are kept apart from."""
 
 import hashlib
-import json
 import re
 
 import pytest
@@ -9,7 +8,6 @@ import pytest
 from audit.relations import registry, uses
 from audit.relations.base import unchanged
 from audit.relations.expect import different
-from audit.reports.document import check_document
 from audit.reports.html import to_html
 from audit.reports.sections import to_terminal
 from audit.reports.study import study_report
@@ -81,7 +79,7 @@ def cells(entry):
 def test_contradictions_are_told_apart_from_violations(toy_corpus, specs, relations):
     engine = made(toy_corpus(), specs("steady", "swaying", "shaken"), relations, RunOptions(repeats=3))
     report = study_report(engine)
-    check_document(json.loads(json.dumps(report)))
+
     (entry,) = report["repeats"]
     steady, shaken, swaying = sorted(entry["systems"], key=lambda system: system["contradicted"])
     assert [system["system"].rpartition(":")[2] for system in (steady, shaken, swaying)] == [
