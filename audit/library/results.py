@@ -26,7 +26,7 @@ from audit.reports.first_page import first_lines, verdict
 from audit.reports.html import sections_in_notebook
 from audit.reports.options import CoefficientOptions, StandingOptions
 from audit.reports.ratings import RATING, Rated
-from audit.reports.sections import difference_chart, false_chart, notes_of, rates_chart, to_terminal
+from audit.reports.sections import false_chart, notes_of, rates_chart, to_terminal
 from audit.reports.tables import printed, to_text
 from audit.reports.words import Estimate, Say, estimate, signature_line
 from audit.user_models import checked_arguments
@@ -34,7 +34,7 @@ from audit.user_models import checked_arguments
 if TYPE_CHECKING:
     import altair as alt
 
-Chart = Literal["rates", "pairs", "false"]
+Chart = Literal["rates", "false"]
 
 
 class Row(SimpleNamespace):
@@ -179,7 +179,7 @@ class Report:
 
     @checked_arguments
     def plot(self, chart: Chart = "rates", relation: str | None = None) -> "alt.Chart":
-        """A chart of Altair's: `rates` and `pairs` of one relation, `false` of all.
+        """A chart of Altair's: `rates` of one relation, `false` of all.
 
         `relation` is a key of `relations`; None: the first. Raises AuditError for another name, and where
         there is nothing to draw yet.
@@ -196,13 +196,9 @@ class Report:
         ]
         figures: dict[str, Any] = {
             "rates": partial(rates_chart, row, [cell for cell in cells if cell["relation"] == row["relation"]]),
-            "pairs": partial(difference_chart, row["pairs"]),
             "false": partial(false_chart, cells),
         }
-        figure = figures[chart](say)
-        if figure is None:
-            raise AuditError(f"chart={chart!r} of {name}: too few groups are judged to draw it")
-        return cast("alt.Chart", figure.draw(LIGHT))
+        return cast("alt.Chart", figures[chart](say).draw(LIGHT))
 
     @checked_arguments
     def to_html(self, path: str | Path, language: str = "en") -> None:

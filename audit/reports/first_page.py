@@ -45,13 +45,7 @@ def first_lines(report: Entry, language: str = ENGLISH) -> list[str]:
 
 
 def verdict(entry: Entry, language: str = ENGLISH) -> str:
-    r"""Return which system to use, in one sentence, which says so where accuracy by gold names another one.
-
-    >>> ranking = [{"system": "a", "score_observed": 0.9, "p_best": 0.97}, {"system": "b", "score_observed": 0.8}]
-    >>> entry = {"state": "sure", "systems": ["a"], "ranking": ranking, "accuracy": None}
-    >>> verdict(entry)
-    'Use a: the winner among 2 systems (97\xa0% sure)'
-    """
+    """Return which system to use, in one sentence, which says so where accuracy by gold names another one."""
     say, accuracy, state, systems = Say(language), entry["accuracy"], entry["state"], entry["systems"]
     number = count(sum(one["score_observed"] is not None for one in entry["ranking"]))
     right = accuracy["best"] if accuracy else []
@@ -204,11 +198,7 @@ def by_rank(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def ranks_text(entry: Mapping[str, Any]) -> str:
-    """Return the rank interval of an entry of a ranking.
-
-    >>> ranks_text({"rank_low": 1, "rank_high": 3}), ranks_text({"rank_low": 2, "rank_high": 2})
-    ('1–3', '2')
-    """
+    """Return the rank interval of an entry of a ranking."""
     ends = (entry.get("rank_low"), entry.get("rank_high"))
     return "–".join(dict.fromkeys(str(end) for end in ends if end is not None))
 
@@ -260,22 +250,6 @@ def _certainty(report: Entry, entry: Entry, say: Say) -> Iterator[str]:
     if before and after and entry["state"] != "one_system":
         same = "same" if set(before) == set(after) else ("kept" if set(before) <= set(after) else "changed")
         yield say(f"decision.before_{same}", before=say.list(before))
-    if entry["state"] in ("open", "likely"):
-        for system, number in _told_apart(report, entry).items():
-            yield say("decision.worse", system=system, part=number, count=len(entry["relations"]))
-
-
-def _told_apart(report: Entry, entry: Entry) -> dict[str, int]:
-    """Return the systems that are worse than another in some relations, surely, and better in none: in how many."""
-    worse: dict[str, set[int]] = {}
-    better: set[str] = set()
-    for number, relation in enumerate(report["relations"]):
-        if relation["task"] == entry["task"] and relation["relation"] in entry["relations"]:
-            for pair in (pair for pair in relation["pairs"] if pair["apart"] and pair["difference"]):
-                names = [pair["system"], pair["other"]][:: 1 if (pair["difference"] or 0.0) > 0 else -1]
-                better.add(names[0])
-                worse.setdefault(names[1], set()).add(number)
-    return {system: len(numbers) for system, numbers in sorted(worse.items()) if system not in better}
 
 
 def _judged_lines(report: Entry, say: Say) -> Iterator[str]:
@@ -315,11 +289,7 @@ def basis_line(report: Entry, say: Say) -> str:
 
 
 def how_text(report: Entry, say: Say) -> str:
-    r"""Return how the intervals were made, what they are about, and which differences count as equal.
-
-    >>> how_text({"signature": {"interval": "beta", "confidence": 0.95, "target": "corpus", "delta": 0.02}}, Say())
-    '95\xa0% intervals (beta) for this corpus; differences up to 2.0 points count as equal.'
-    """
+    """Return how the intervals were made, what they are about, and which differences count as equal."""
     signature, points = report["signature"], report["signature"].get("delta")
     delta = say("how.delta" if points else "how.no_delta", points=percent(points))
     if not signature.get("interval"):

@@ -53,11 +53,7 @@ def cells_at_work(cells: Sequence[Entry]) -> list[Entry]:
 
 
 def unread_line(item: Entry) -> str:
-    """Return what an item of `unread` says, and what to do.
-
-    >>> unread_line({"languages": ["en", "es"], "questions": 9})
-    'No account may answer 9 questions in en, es: add one that reads these and works on their study.'
-    """
+    """Return what an item of `unread` says, and what to do."""
     questions = f"{count(item['questions'])} question{'' if item['questions'] == 1 else 's'}"
     languages = ", ".join(item["languages"])
     return f"No account may answer {questions} in {languages}: add one that reads these and works on their study."

@@ -101,12 +101,8 @@ def _rollup_name(report: Entry, entry: Fields, say: Say) -> str:
     return f"{name} ({task_name(entry['task'], say.language)})" if several and entry["task"] else name
 
 
-def in_order(systems: Sequence[str], tied: Callable[[str, str], bool]) -> str:
-    """Return systems, best first, with `=` between those that are `tied`.
-
-    >>> in_order(["a", "b", "c"], lambda before, after: after == "b")
-    'a = b > c'
-    """
+def _chain(systems: Sequence[str], tied: Callable[[str, str], bool]) -> str:
+    """Systems, best first, with `=` between those that are tied."""
     signs = [" = " if tied(before, after) else " > " for before, after in pairwise(systems)]
     return "".join(sign + system for sign, system in zip(["", *signs], systems, strict=False))
 
@@ -167,16 +163,14 @@ def plan_lines(report: Entry, say: Say) -> list[str]:
     lines = []
     for entry in report.get("plan") or ():
         lines.append(say("plan.line", study=entry["study"], plan=entry["plan"], how=_frozen(entry, say)))
-        changes = [
-            f"{one['key']} {from_to(one['before'], one['after'], say.language)} ({one['at'][:10]})"
+        named = [
+            (f"{one['key']} {from_to(one['before'], one['after'], say.language)} ({one['at'][:10]})")
             for one in entry["changed"]
         ]
         other = [f"{one['key']} {from_to(one['planned'], one['found'], say.language)}" for one in entry["deviates"]]
-        if changes:
-            lines.append(say("plan.changed", changes=say.list(changes, "semicolon")))
-        if other:
-            code = "plan.otherwise_frozen" if entry["frozen_at"] else "plan.otherwise"
-            lines.append(say(code, deviations=say.list(other, "semicolon")))
+        frozen = "plan.otherwise_frozen" if entry["frozen_at"] else "plan.otherwise"
+        lines += [say("plan.changed", changes=say.list(named, "semicolon"))] if named else []
+        lines += [say(frozen, deviations=say.list(other, "semicolon"))] if other else []
     return lines
 
 
@@ -201,26 +195,24 @@ _COLUMNS = (
 
 def relations(report: Entry, say: Say) -> Sections:
     """Yield a section a study, with one for each of its relations in it."""
-    studies: dict[tuple[str, Any], list[Entry]] = {}
-    for relation in report["relations"]:
-        studies.setdefault((relation["task"], relation["study"]), []).append(relation)
-    cells: dict[tuple[Any, ...], list[Entry]] = {}
-    for cell in report["cells"]:
-        cells.setdefault((cell["task"], cell["study"], cell["relation"]), []).append(cell)
-    ranking = [one for relation in report["relations"] for one in relation["ranking"]]
-    kept = {"sr_observed", "fs_rate", "sr_genuine"}
-    kept |= {"ranks", "p_best"} if any(one["p_best"] is not None for one in ranking) else set()
+    ranked = any(one["p_best"] is not None for relation in report["relations"] for one in relation["ranking"])
+    kept = {"sr_observed", "fs_rate", "sr_genuine", *(["ranks", "p_best"] if ranked else [])}
     columns = [name for name in _COLUMNS if name in kept or any(cell.get(name) for cell in report["cells"])]
-    for key, own in studies.items():
+    for task, study in dict.fromkeys((one["task"], one["study"]) for one in report["relations"]):
+        own, cells = (
+            [one for one in report[name] if (one["task"], one["study"]) == (task, study)]
+            for name in ("relations", "cells")
+        )
         orders = table_of(
             say, own, "relation", "order_observed", "order_genuine", "change",
             order_observed=lambda one: _order(one, "observed"), order_genuine=lambda one: _order(one, "genuine"),
             change=lambda one: say(f"change.{_change(one)}"),
         )  # fmt: skip
-        groups = [(one, cells.get((*key, one["relation"]), [])) for one in own]
-        heat = false_chart([cell for _, of_relation in groups for cell in of_relation], say)
-        parts = [_relation(report, one, of_relation, columns, say) for one, of_relation in groups]
-        yield Section(place(report, own[0], say), [say("html.orders_what"), orders, heat, *parts])
+        parts = [
+            _relation(report, one, [cell for cell in cells if cell["relation"] == one["relation"]], columns, say)
+            for one in own
+        ]
+        yield Section(place(report, own[0], say), [say("html.orders_what"), orders, false_chart(cells, say), *parts])
 
 
 LEAST_SHOWN = 10
@@ -229,24 +221,24 @@ LEAST_SHOWN = 10
 
 def false_chart(cells: Iterable[Entry], say: Say) -> Chart:
     """Return R_FS of the cells of a study, a row a relation, a column a system."""
-    rows = [_false_field(cell, say) for cell in cells]
-    key = say("html.heat_what", least=LEAST_SHOWN)
+
+    def field(cell: Entry) -> Entry:
+        fs, judged = estimate(cell["fs_rate"]), cell["judged"]
+        few = fs.value is not None and judged is not None and judged < LEAST_SHOWN
+        known = fs.value is not None and not few
+        why = say("chart.few", least=LEAST_SHOWN) if few else say.said(fs.reason)
+        return {
+            "row": cell["relation"],
+            "column": cell["system"],
+            "share": fs.value if known else None,
+            "text": percent(fs.value) if known else UNKNOWN,
+            "note": "" if judged is None else f"n {judged:,}",
+            "sure": 1.0 if fs.low is None or fs.high is None else 1.0 - (fs.high - fs.low),
+            "tip": fs.text(say.language) if known else why,
+        }
+
+    rows, key = list(map(field, cells)), say("html.heat_what", least=LEAST_SHOWN)
     return Chart(lambda palette: charts.heat(rows, palette.false, palette), say("chart.false_alt"), key)
-
-
-def _false_field(cell: Entry, say: Say) -> dict[str, Any]:
-    fs, judged = estimate(cell["fs_rate"]), cell["judged"]
-    few = fs.value is not None and judged is not None and judged < LEAST_SHOWN
-    known = fs.value is not None and not few
-    return {
-        "row": cell["relation"],
-        "column": cell["system"],
-        "share": fs.value if known else None,
-        "text": percent(fs.value) if known else UNKNOWN,
-        "note": "" if judged is None else f"n {judged:,}",
-        "sure": 1.0 if fs.low is None or fs.high is None else 1.0 - (fs.high - fs.low),
-        "tip": say("chart.few", least=LEAST_SHOWN) if few else fs.text(say.language) if known else say.said(fs.reason),
-    }
 
 
 def _relation(
@@ -307,21 +299,6 @@ def _value(rate: Any) -> Any:
     return rate["value"] if isinstance(rate, Mapping) else rate
 
 
-def difference_chart(pairs: Sequence[Entry], say: Say) -> Chart | None:
-    """Return the differences of SR_g between two systems each, a ring if they are not told apart; None without any."""
-    rows = [
-        {"name": f"{pair['system']} – {pair['other']}", "value": pair["difference"], "low": pair["low"],
-         "high": pair["high"], "open": not pair["apart"],
-         "numbers": f"{percent(pair['difference'])} · p {p_text(pair['p_holm'])}"}
-        for pair in _oriented(pairs)
-    ]  # fmt: skip
-    if not rows:
-        return None
-    reach = max([0.05, *(abs(row[end]) for row in rows for end in ("low", "high"))])
-    draw = partial(charts.intervals, rows, [-reach, -reach / 2, 0.0, reach / 2, reach], "+.1%")
-    return Chart(draw, say("pairs.legend"), say("pairs.legend"))
-
-
 def _order(relation: Entry, when: str) -> str:
     """Return the order of systems, best first, with `=` between tied ones; `when` is `observed` or `genuine`.
 
@@ -340,7 +317,7 @@ def _order(relation: Entry, when: str) -> str:
             return bool(abs(level.get(frozenset((before, after)), 1.0) or 0.0) <= TIED)
         return bool(rates[before] - rates[after] <= TIED)
 
-    return in_order(systems, tied) or UNKNOWN
+    return _chain(systems, tied) or UNKNOWN
 
 
 def _change(relation: Entry) -> str:
@@ -413,12 +390,8 @@ def rollups(report: Entry, say: Say) -> Sections:
         by=lambda entry: say(f"level.{entry['by']}"), name=lambda entry: _rollup_name(report, entry, say),
         reason=lambda entry: entry["sr_genuine"]["reason"],
     )  # fmt: skip
-    parts: list[Any] = [say("html.together_what"), replace(together, breaks=_breaks([one["by"] for one in entries]))]
-    for by in ("system", "family"):
-        known = [entry for entry in entries if entry["by"] == by and entry["sr_observed"] is not None]
-        if bars := [_bar(_rollup_name(report, entry, say), entry, "sr") for entry in known]:
-            parts.append(_bars(bars, say("rollup.alt", level=say(f"rollup.{by}")), say("chart.key")))
-    yield Section(say("html.together"), parts)
+    shown = replace(together, breaks=_breaks([one["by"] for one in entries]))
+    yield Section(say("html.together"), [say("html.together_what"), shown])
 
 
 def _rates(rates: Fields, say: Say) -> str:
@@ -455,7 +428,7 @@ def _row_name(row: Fields, say: Say) -> str:
     return family_name(row["name"], say.language) if row["by"] == "family" else say.said(row["name"])
 
 
-def _task_bars(report: Entry, say: Say) -> list[dict[str, Any]]:
+def _task_bars(report: Entry, say: Say) -> list[Entry]:
     """Return the relations that several tasks share, as in the Chinese study: a bar a task and system."""
     rows, tasks = [], set()
     for table in report["violations"]:
@@ -463,7 +436,7 @@ def _task_bars(report: Entry, say: Say) -> list[dict[str, Any]]:
         label = place(report, table, say) if several else task_name(base_of(table["task"]), say.language)
         for row in table["rows"]:
             registered = find_relation(table["task"], row["name"]) if row["by"] == "relation" else None
-            for rates in row["rates"] if registered and registered.counterpart else []:
+            for rates in row["rates"] if registered and registered.counterpart else ():
                 if registered and rates["vr_observed"] is not None:
                     tasks.add(table["task"])
                     rows.append(_bar(f"{label} · {rates['system']}", rates, "vr", group=registered.counterpart))
@@ -590,19 +563,18 @@ def _accuracy_lines(entry: Entry, say: Say) -> Iterator[str]:
     is_all = entry["over"] == "all"
     over = say("violations.all") if is_all else say("accuracy.over", relations=say.said(entry["over"]))
     yield say("accuracy.sources", count=entry["sources"], over=over)
-    by_accuracy = _accuracy_order(entry, "accuracy", "accuracy")
-    if len(entry["systems"]) < 2 or not by_accuracy:
-        return
-    yield say("accuracy.order", score=say("accuracy.accuracy"), order=by_accuracy)
-    for score in ("observed", "genuine"):
-        order = _accuracy_order(entry, score, f"sr_{score}")
-        code = "order_unknown" if not order else "order_same" if order == by_accuracy else "order_other"
-        yield say(f"accuracy.{code}", score=say(f"accuracy.{score}"), order=order)
 
+    def order(score: str, rate: str) -> str:
+        rates = {system["system"]: _value(system[rate]) for system in entry["systems"]}
+        return _chain(entry[f"order_{score}"] or (), lambda before, after: bool(rates[before] - rates[after] <= TIED))
 
-def _accuracy_order(entry: Fields, score: str, rate: str) -> str:
-    rates = {system["system"]: _value(system[rate]) for system in entry["systems"]}
-    return in_order(entry[f"order_{score}"] or (), lambda before, after: bool(rates[before] - rates[after] <= TIED))
+    by_accuracy = order("accuracy", "accuracy")
+    if len(entry["systems"]) > 1 and by_accuracy:
+        yield say("accuracy.order", score=say("accuracy.accuracy"), order=by_accuracy)
+        for score in ("observed", "genuine"):
+            other = order(score, f"sr_{score}")
+            code = "order_unknown" if not other else "order_same" if other == by_accuracy else "order_other"
+            yield say(f"accuracy.{code}", score=say(f"accuracy.{score}"), order=other)
 
 
 def repeats(report: Entry, say: Say) -> Sections:
@@ -663,10 +635,17 @@ def causes(report: Entry, say: Say) -> Sections:
         study = f" ({say('rate.study', study=entry['study'])})" if several and entry["study"] is not None else ""
         return _rollup_name(report, entry, say) + study
 
+    def shares(entry: Entry) -> str:
+        given = sorted((one for one in entry["causes"] if one["count"]), key=lambda one: -one["share"]["value"])
+        named = ((say("cause_in_words." + one["cause"]), one) for one in given)
+        return say.list(
+            (f"{name} {say.rate(one['share'], PERCENT)} ({count(one['count'])})" for name, one in named), "semicolon"
+        )
+
     if entries := report.get("causes") or []:
         shown = table_of(
             say, entries, "by", "name", "named", "causes", names=2, name=name,
-            by=lambda entry: say(f"level.{entry['by']}"), causes=lambda entry: _shares(entry, say),
+            by=lambda entry: say(f"level.{entry['by']}"), causes=shares,
             named=lambda entry: say.of(entry["named"], entry["false"]),
         )  # fmt: skip
         overall = [
@@ -682,18 +661,6 @@ def causes(report: Entry, say: Say) -> Sections:
         ordered = sorted((one for one in reasons if one[1]), key=lambda one: -one[1])
         listed = say.list(f"{reason} {count(number)}" for reason, number in ordered)
         yield Section(say("html.disputes"), [say("causes.disputes_settled", count=disputes["settled"], reasons=listed)])
-
-
-def _shares(entry: Entry, say: Say) -> str:
-    """Return the causes that were given, the commonest first, with their shares."""
-    shown = sorted((one for one in entry["causes"] if one["count"]), key=lambda one: -one["share"]["value"])
-    return say.list(
-        (
-            f"{say('cause_in_words.' + one['cause'])} {say.rate(one['share'], PERCENT)} ({count(one['count'])})"
-            for one in shown
-        ),
-        "semicolon",
-    )
 
 
 # The validity study, model judges, examples.
