@@ -1,6 +1,6 @@
 """What a report says first: which system, how sure that is, what is false of what was reported, what to do next."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -9,7 +9,7 @@ from audit.messages import ENGLISH
 from audit.reports import charts
 from audit.reports.document import Entry
 from audit.reports.standings import SURE
-from audit.reports.tables import Chart, Section, Table, table_of
+from audit.reports.tables import Chart, Section, table_of
 from audit.reports.words import (
     PERCENT,
     UNKNOWN,
@@ -94,22 +94,8 @@ def _falls(entry: Entry, say: Say) -> Iterator[str]:
 def false_line(report: Entry, say: Say) -> str:
     """Return how much of the reported satisfaction is false; empty where nothing is known of it."""
     totals = report["overall"]
-    if not totals["cells_covered"]:
-        return ""
     rates = {"false": say.rate(totals["fs_rate"], PERCENT), "genuine": say.rate(totals["sr_genuine"], PERCENT)}
-    return say("headline.false", observed=percent(totals["sr_observed"]), **rates)
-
-
-def covered_line(report: Entry, say: Say) -> str:
-    """Return what that is about, and what becomes of it where labels that gold never says count as right."""
-    totals, lines = report["overall"], list[str]()
-    if totals["cells_covered"]:
-        covered, satisfied = totals["satisfied_covered"], totals["satisfied"]
-        share = percent(covered / satisfied if covered is not None and satisfied else None)
-        lines.append(
-            say("headline.covered", count=totals["cells"], covered=count(totals["cells_covered"]), share=share)
-        )
-    return say.list(filter(None, [*lines, lenient_text(report, say)]), "sentence")
+    return say("headline.false", observed=percent(totals["sr_observed"]), **rates) if totals["cells_covered"] else ""
 
 
 def lenient_text(report: Entry, say: Say) -> str:
@@ -153,34 +139,22 @@ def next_lines(report: Entry, entry: Entry, say: Say) -> Iterator[str]:
 
 
 def primary_lines(report: Entry, say: Say) -> list[str]:
-    """Return what a report says of the comparisons that were named as primary; nothing where none was named.
-
-    >>> entry = {"study": 1, "system": "a", "other": "b", "relation": None, "tested": True, "apart": True}
-    >>> entry |= {"named_at": "2026-03-02T09:41:00", "answers_before": 0, "relations": 8, "compared": 10}
-    >>> entry |= {"difference": 0.031, "low": 0.004, "high": 0.058, "p": 0.0004, "p_holm": 0.0004, "reason": None}
-    >>> first, then = primary_lines({"primary": [entry]}, Say())
-    >>> first[:49], then[:41]
-    ('Primary comparison of study 1, named on 2026-03-0', 'It is tested by itself, at 5 %, and holds')
-    """
-    entries = report.get("primary") or ()
-    lines = [_primary_line(entry, say) for entry in entries]
-    tested = [entry for entry in entries if entry["tested"]]
-    if not tested:
-        return lines
-    holds = "holds" if all(entry["apart"] or entry["p"] is None for entry in tested) else "fails"
-    return [*lines, say(f"primary.{'waits' if any(one['difference'] is None for one in tested) else holds}")]
-
-
-def _primary_line(entry: Entry, say: Say) -> str:
-    code = "late"
-    if entry["tested"]:
-        code = "not_yet" if entry["difference"] is None else "tested" if entry["low"] != entry["high"] else "known"
-    names = {"system": entry["system"], "other": entry["other"], "relation": entry["relation"]}
-    rates = {"difference": percent(entry["difference"]), "low": percent(entry["low"]), "high": percent(entry["high"])}
-    pair = say("primary.pair_under" if entry["relation"] else "primary.pair", **names)
-    named = {"pair": pair, "date": entry["named_at"][:10], "answers": count(entry["answers_before"])}
-    more = {"study": entry["study"], "reason": say.said(entry["reason"]), "p": p_text(entry["p_holm"])}
-    return say(f"primary.{code}", **named, **rates, **more)
+    """Return what a report says of the comparisons that were named as primary; nothing where none was named."""
+    lines, entries = list[str](), report.get("primary") or ()
+    for entry in entries:
+        code = "late"
+        if entry["tested"]:
+            code = "not_yet" if entry["difference"] is None else "tested" if entry["low"] != entry["high"] else "known"
+        names = {name: entry[name] for name in ("system", "other", "relation")}
+        rates = {end: percent(entry[end]) for end in ("difference", "low", "high")}
+        pair = say("primary.pair_under" if entry["relation"] else "primary.pair", **names)
+        named = {"pair": pair, "date": entry["named_at"][:10], "answers": count(entry["answers_before"])}
+        more = {"study": entry["study"], "reason": say.said(entry["reason"]), "p": p_text(entry["p_holm"])}
+        lines.append(say(f"primary.{code}", **named, **rates, **more))
+    if tested := [entry for entry in entries if entry["tested"]]:
+        holds = "holds" if all(entry["apart"] or entry["p"] is None for entry in tested) else "fails"
+        lines.append(say(f"primary.{'waits' if any(one['difference'] is None for one in tested) else holds}"))
+    return lines
 
 
 # The decision with its numbers, and the charts of the first page.
@@ -203,40 +177,30 @@ def ranks_text(entry: Mapping[str, Any]) -> str:
     return "–".join(dict.fromkeys(str(end) for end in ends if end is not None))
 
 
-def ranking_table(entries: Iterable[Mapping[str, Any]], say: Say, *more: str) -> Table:
-    """Return the rates of systems before and after, their ranks, and the chance to be the best."""
-    return table_of(
-        say, entries, "system", *more, "reported", "genuine", "ranks", "p_best",
-        reported=lambda one: one.get("score_observed"),
-        genuine=lambda one: one.get("score"),
-        ranks=lambda one: ranks_text(one), p_best=lambda one: chance(one.get("p_best")),
-    )  # fmt: skip
-
-
 def decisions(report: Entry, say: Say) -> Iterator[Section]:
     """Yield for each task how sure its decision is, and what it rests on."""
     for number, entry in enumerate(report["decisions"]):
         accuracy = {one["system"]: one for one in (entry["accuracy"] or {"systems": []})["systems"]}
         ranked = {one["system"]: one for one in by_rank(entry["ranking"])}
         rows = [{**accuracy.get(name, {}), **ranked.get(name, {})} for name in dict.fromkeys([*ranked, *accuracy])]
-        parts = [ranking_table(rows, say, *(["accuracy"] if accuracy else []))] if rows else []
-        totals = [*_judged_lines(report, say), basis_line(report, say)] if not number else []
+        shown = table_of(
+            say, rows, "system", *(["accuracy"] if accuracy else []), "reported", "genuine", "ranks", "p_best",
+            reported=lambda one: one.get("score_observed"), genuine=lambda one: one.get("score"),
+            ranks=ranks_text, p_best=lambda one: chance(one.get("p_best")),
+        )  # fmt: skip
+        totals = [] if number else list(_judged_lines(report, say))
         title = say("decision.title")
         if len(report["decisions"]) > 1:
             title = say("rate.titled", title=title, name=titled(report, entry, say))
-        yield Section(title, [*parts, *_certainty(report, entry, say), *totals])
+        yield Section(title, [*([shown] if rows else []), *_certainty(entry, say), *totals])
 
 
-def _certainty(report: Entry, entry: Entry, say: Say) -> Iterator[str]:
+def _certainty(entry: Entry, say: Say) -> Iterator[str]:
     """Yield how sure a decision is, what it rests on, and what changes for whoever chooses."""
-
-    def listed(code: str, names: Sequence[str], key: str = "systems") -> Iterator[str]:
-        if names:
-            yield say(f"decision.{code}", **{"count": len(names), key: say.list(names)})
-
     if entry["state"] == "open":
         yield say("decision.open_how", sure=percent(SURE, 0))
-    yield from listed("out", entry["out"])
+    if entry["out"]:
+        yield say("decision.out", count=len(entry["out"]), systems=say.list(entry["out"]))
     if entry["weights"]:
         yield say("decision.by_weights", count=len(entry["relations"]), weights=entry["weights"])
         for one in entry["ranking"] if not entry["systems"] else ():
@@ -244,8 +208,10 @@ def _certainty(report: Entry, entry: Entry, say: Say) -> Iterator[str]:
                 yield say("decision.not_ranked", system=one["system"], reason=say.said(one["reason"]))
     elif entry["families"]:
         yield say("decision.mean", count=len(entry["families"]), relations=count(len(entry["relations"])))
-    yield from listed("unjudged", entry["unjudged"])
-    yield from listed("left_out", entry["left_out"], "names")
+    if entry["unjudged"]:
+        yield say("decision.unjudged", count=len(entry["unjudged"]), systems=say.list(entry["unjudged"]))
+    if entry["left_out"]:
+        yield say("decision.left_out", count=len(entry["left_out"]), names=say.list(entry["left_out"]))
     before, after = entry["best_observed"], entry["systems"]
     if before and after and entry["state"] != "one_system":
         same = "same" if set(before) == set(after) else ("kept" if set(before) <= set(after) else "changed")
@@ -253,10 +219,13 @@ def _certainty(report: Entry, entry: Entry, say: Say) -> Iterator[str]:
 
 
 def _judged_lines(report: Entry, say: Say) -> Iterator[str]:
-    """Yield what is false, under how many relations another system is best, what is judged, and what waits."""
-    totals = report["overall"]
-    if false := false_line(report, say):
-        yield say.list([false, covered_line(report, say)], "sentence")
+    """Yield what is false, under how many relations another system is best, what is judged, what waits, and what the
+    report is made from."""
+    totals, signature = report["overall"], report["signature"]
+    if covered := totals["cells_covered"]:
+        share = percent((totals["satisfied_covered"] or 0) / totals["satisfied"] if totals["satisfied"] else None)
+        about = say("headline.covered", count=totals["cells"], covered=count(covered), share=share)
+        yield say.list(filter(None, [false_line(report, say), about, lenient_text(report, say)]), "sentence")
     if compared := totals["relations_compared"]:
         more = say("headline.open_none")
         if totals["best_changes_open"]:
@@ -272,20 +241,15 @@ def _judged_lines(report: Entry, say: Say) -> Iterator[str]:
         kinds = {"texts": count(totals["waiting"]), "groups": count(groups)} if groups else {}
         code = "headline.waiting_kinds" if groups else "headline.waiting"
         yield say(code, number=count(number_open), count=number_open, cells=cells, **kinds)
-
-
-def basis_line(report: Entry, say: Say) -> str:
-    """Return what the report is made from, in one line: groups, systems, whose answers, and how intervals are made."""
-    totals, signature = report["overall"], report["signature"]
-    answers = signature.get("answers") or {}
-    named = [name for name in ("adjudicated", "people", "gold") if answers.get(name)]
-    origins = [f"{say(f'origin.{name}')} {count(answers[name])}" for name in named]
     systems = {"systems": count(totals["systems"]), "relations": count(totals["relations"])}
     parts = [say("decision.basis", count=totals["systems"], **systems)]
     if totals["groups"] is not None:
         parts.append(say("decision.groups", groups=count(totals["groups"]), judged=count(totals["judged"])))
+    answers = signature.get("answers") or {}
+    named = [name for name in ("adjudicated", "people", "gold") if answers.get(name)]
+    origins = [f"{say(f'origin.{name}')} {count(answers[name])}" for name in named]
     parts += [say("decision.answers", answers=say.list(origins))] if origins else []
-    return say.list([*parts, how_text(report, say)], "semicolon")
+    yield say.list([*parts, how_text(report, say)], "semicolon")
 
 
 def how_text(report: Entry, say: Say) -> str:
