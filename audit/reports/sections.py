@@ -150,28 +150,20 @@ def plans(report: Entry, say: Say) -> Sections:
 
 
 def plan_lines(report: Entry, say: Say) -> list[str]:
-    """Return the plans in sentences: when each was frozen, what was changed after, what was done otherwise.
-
-    >>> change = {"key": "sample.per_relation", "before": 60, "after": 100, "at": "2026-03-09T08:00:00+00:00"}
-    >>> entry = {"plan": "films", "study": 1, "frozen_at": "2026-03-02T09:41:00+00:00", "judgements": 12}
-    >>> entry |= {"judgements_before": 0, "run_began": "2026-03-02T10:00:00+00:00", "version": 3}
-    >>> for line in plan_lines({"plan": [entry | {"changed": [change], "deviates": []}]}, Say()):
-    ...     print(line)
-    Study 1, plan films: frozen on 2026-03-02, before its run and before all 12 judgements.
-    Changed after it was frozen: sample.per_relation 60 -> 100 (2026-03-09).
-    """
+    """Return the plans in sentences: when each was frozen, what was changed after, what was done otherwise."""
     lines = []
     for entry in report.get("plan") or ():
         lines.append(say("plan.line", study=entry["study"], plan=entry["plan"], how=_frozen(entry, say)))
-        named = [
-            (f"{one['key']} {from_to(one['before'], one['after'], say.language)} ({one['at'][:10]})")
-            for one in entry["changed"]
-        ]
-        other = [f"{one['key']} {from_to(one['planned'], one['found'], say.language)}" for one in entry["deviates"]]
-        frozen = "plan.otherwise_frozen" if entry["frozen_at"] else "plan.otherwise"
-        lines += [say("plan.changed", changes=say.list(named, "semicolon"))] if named else []
-        lines += [say(frozen, deviations=say.list(other, "semicolon"))] if other else []
+        code = "plan.otherwise_frozen" if entry["frozen_at"] else "plan.otherwise"
+        if changes := [f"{_from_to(one, 'before', 'after', say)} ({one['at'][:10]})" for one in entry["changed"]]:
+            lines.append(say("plan.changed", changes=say.list(changes, "semicolon")))
+        if other := [_from_to(one, "planned", "found", say) for one in entry["deviates"]]:
+            lines.append(say(code, deviations=say.list(other, "semicolon")))
     return lines
+
+
+def _from_to(one: Entry, before: str, after: str, say: Say) -> str:
+    return f"{one['key']} {from_to(one[before], one[after], say.language)}"
 
 
 def _frozen(entry: Entry, say: Say) -> str:
@@ -241,26 +233,13 @@ def false_chart(cells: Iterable[Entry], say: Say) -> Chart:
     return Chart(lambda palette: charts.heat(rows, palette.false, palette), say("chart.false_alt"), key)
 
 
-def _relation(
-    report: Entry,
-    relation: Entry,
-    cells: Sequence[Entry],
-    columns: Sequence[str],
-    say: Say,
-) -> Section:
-    ranking = {one["system"]: one for one in relation["ranking"]}
-    values: list[Fields] = []
-    for cell in cells:
-        one = ranking.get(cell["system"])
-        values.append({**cell, "ranks": one and ranks_text(one), "p_best": one and chance(one["p_best"])})
+def _relation(report: Entry, relation: Entry, cells: Sequence[Entry], columns: Sequence[str], say: Say) -> Section:
+    of = {one["system"]: {"ranks": ranks_text(one), "p_best": chance(one["p_best"])} for one in relation["ranking"]}
     orders = {"before": _order(relation, "observed"), "after": _order(relation, "genuine")}
-    sentences = [
-        say("order.was_is", change=say(f"change.{_change(relation)}"), **orders),
-        _common(relation, say),
-        _carry(relation, say),
-    ]
-    parts: list[Any] = [table_of(say, values, "system", *columns), rates_chart(relation, cells, say)]
-    parts += [capital(sentence) for sentence in sentences if sentence]
+    was = say("order.was_is", change=say(f"change.{_change(relation)}"), **orders)
+    sentences = [capital(sentence) for sentence in (was, _common(relation, say), _carry(relation, say)) if sentence]
+    rates = table_of(say, [cell | of.get(cell["system"], {}) for cell in cells], "system", *columns)
+    parts: list[Any] = [rates, rates_chart(relation, cells, say), *sentences]
     if pairs := _oriented(relation["pairs"]):
         shown = table_of(
             say, pairs, "better", "other", "points", "p_holm", "apart", "judged_of_deciding", names=2,
@@ -356,20 +335,16 @@ def _carry(relation: Entry, say: Say) -> str:
     return say("audits.carry", error=say.rate(carry["error"]), wrong=wrong, count=carry["error"]["n"])
 
 
-def _oriented(pairs: Sequence[Entry]) -> list[Entry]:
+def _oriented(pairs: Iterable[Entry]) -> list[Entry]:
     """Return the pairs whose difference is known, the better system first, the surest difference first."""
     turned = []
     for pair in pairs:
-        difference, low, high = pair["difference"], pair["low"], pair["high"]
-        if difference is None or low is None or high is None:
-            continue
-        entry = pair.copy()
-        if difference < 0:
-            entry |= {"system": pair["other"], "other": pair["system"]}
-            entry |= {"difference": -difference, "low": -high, "high": -low}
-        # Differences without error have no p and come first.
-        turned.append(((entry["p_holm"] or 0.0, -abs(difference), entry["system"], entry["other"]), entry))
-    return [entry for _, entry in sorted(turned, key=lambda placed: placed[0])]
+        if pair["difference"] is not None and pair["low"] is not None:
+            swapped = {"system": pair["other"], "other": pair["system"], "difference": -pair["difference"]}
+            swapped |= {"low": -pair["high"], "high": -pair["low"]}
+            turned.append(pair | swapped if pair["difference"] < 0 else pair)
+    # Differences without error have no p and come first.
+    return sorted(turned, key=lambda one: (one["p_holm"] or 0.0, -one["difference"], one["system"], one["other"]))
 
 
 # All together, and violation rates.
@@ -475,7 +450,16 @@ def slices(report: Entry, say: Say) -> Sections:
         if entry["unsliced"]:
             parts.append(say("slices.unsliced", count=entry["unsliced"]))
         parts.append(_bars(bars, say("slices.alt", title=title), say("chart.key_violations")))
-        yield Section(title, parts + [_slices_of(entry, system, say) for system in entry["systems"]])
+        for system in entry["systems"]:
+            own = [one for one in entry["rates"] if one["system"] == system and one["relation"] is not None]
+            texts = {(one["slice"], one["relation"]): _rates(one, say) for one in own}
+            names = [name for name in entry["relations"] if any(relation == name for _, relation in texts)]
+            rows = [
+                (_slice(part, say), *(texts.get((part, name), UNKNOWN) for name in names)) for part in entry["slices"]
+            ]
+            of_system = Table([*say.heads("slice"), *names], rows)
+            parts.append(Section(say("slices.of_system", system=system), [of_system]))
+        yield Section(title, parts)
 
 
 def slice_table(entry: Entry, say: Say) -> Table:
@@ -483,15 +467,6 @@ def slice_table(entry: Entry, say: Say) -> Table:
     rates = [one for one in entry["rates"] if one["relation"] is None]
     columns = ("slice", "system", "sources", "groups", "vr_observed", "judged", "fs_rate", "vr_genuine")
     return table_of(say, rates, *columns, names=2, slice=lambda one: _slice(one["slice"], say))
-
-
-def _slices_of(entry: Entry, system: str, say: Say) -> Section:
-    """Return VR_o → VR_g of one system by slice and relation."""
-    own = [rates for rates in entry["rates"] if rates["system"] == system and rates["relation"] is not None]
-    texts = {(rates["slice"], rates["relation"]): _rates(rates, say) for rates in own}
-    names = [name for name in entry["relations"] if any(relation == name for _, relation in texts)]
-    rows = [(_slice(part, say), *(texts.get((part, name), UNKNOWN) for name in names)) for part in entry["slices"]]
-    return Section(say("slices.of_system", system=system), [Table([*say.heads("slice"), *names], rows)])
 
 
 def worst_table(report: Entry, say: Say) -> Table:
@@ -615,13 +590,12 @@ def _by_call(entry: Entry, say: Say) -> Iterator[Table | str]:
             always_violated=lambda cell: say.of(cell["always_violated"], cell["violated"]),
         )  # fmt: skip
         yield say("repeats.cells")
-    unknown: dict[str, dict[str, list[str]]] = {}
+    unknown: dict[str, list[str]] = {}
     for cell in entry["cells"]:
         if cell["reason"] is not None:
-            unknown.setdefault(say.said(cell["reason"]), {}).setdefault(cell["relation"], []).append(cell["system"])
-    for reason, of in unknown.items():
-        cells = say.list((f"{relation} ({say.list(systems)})" for relation, systems in of.items()), "semicolon")
-        yield say("repeats.unknown", cells=cells, reason=reason)
+            unknown.setdefault(say.said(cell["reason"]), []).append(f"{cell['relation']} ({cell['system']})")
+    for reason, cells in unknown.items():
+        yield say("repeats.unknown", cells=say.list(cells, "semicolon"), reason=reason)
 
 
 # Causes of false satisfactions, and reasons of disputes.
