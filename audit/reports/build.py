@@ -20,7 +20,6 @@ from audit.reports.preference import Weights
 from audit.reports.standings import accuracy_of, decide, decisions, in_order, relation_entries
 from audit.statistics.rates import Rates
 
-Report = Entry
 Families = Mapping[tuple[str, str], str]
 """(task, relation) -> the family's name; relations without one are in no family."""
 METHOD = "beta interval at the effective size"

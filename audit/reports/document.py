@@ -14,11 +14,8 @@ Entry = dict[str, Any]
 ReportDocument = Entry
 Signature = Entry
 """What the numbers were made from and how, so that equal signatures mean equal reports."""
-CellEntry = Entry
-"""One system under one relation of one study: counts, and rates among the groups that it applies to."""
 EstimateEntry = Entry
 """A rate: `value`, `low` and `high`, `n` judged; bounds `least` and `most` where answers leave no value; a `reason`."""
-PrimaryEntry = RepeatedCell = SliceRate = SliceTest = ViolationTable = Any
 
 ENDS = ("value", "low", "high", "least", "most")
 
