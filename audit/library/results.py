@@ -21,18 +21,12 @@ from audit.options import spread
 from audit.reports.agreement import agreement_report, agreement_sections
 from audit.reports.charts import LIGHT
 from audit.reports.compare import compare_sections, decide
-from audit.reports.document import (
-    DecisionEntry,
-    Entry,
-    ReportDocument,
-    SliceRate,
-    SliceTest,
-)
+from audit.reports.document import Entry
 from audit.reports.first_page import first_lines, verdict
 from audit.reports.html import sections_in_notebook
 from audit.reports.options import CoefficientOptions, StandingOptions
 from audit.reports.ratings import RATING, Rated
-from audit.reports.sections import difference_chart, false_chart, notes_of, rates_chart, to_terminal
+from audit.reports.sections import false_chart, notes_of, rates_chart, to_terminal
 from audit.reports.tables import printed, to_text
 from audit.reports.words import Estimate, Say, estimate, signature_line
 from audit.user_models import checked_arguments
@@ -40,7 +34,7 @@ from audit.user_models import checked_arguments
 if TYPE_CHECKING:
     import altair as alt
 
-Chart = Literal["rates", "pairs", "false"]
+Chart = Literal["rates", "false"]
 
 
 class Row(SimpleNamespace):
@@ -103,7 +97,7 @@ class Report:
     `document` is the JSON document of `audit report --json`. Two reports are equal where their documents are.
     """
 
-    def __init__(self, document: ReportDocument):
+    def __init__(self, document: Entry):
         self.document = document
 
     @cached_property
@@ -167,29 +161,25 @@ class Report:
         """One row per slice and system of `report(slices=...)`, over all relations (`relation` None), then under each:
         counts, VR_o, R_FS, SR_g and VR_g with `_low` and `_high`, bounds (`_least`, `_most`) where answers leave such,
         or the reason.
-
-        Columns corpus and by, and those of `audit.reports.document.SliceRate`.
         """
         rows = [
             {"corpus": entry["corpus"], "by": entry["by"], **_spread(rates), "reason": rates["vr_genuine"]["reason"]}
             for entry in self.document.get("slices") or []
             for rates in entry["rates"]
         ]
-        return pd.DataFrame(rows, columns=None if rows else ["corpus", "by", *SliceRate.__annotations__])
+        return pd.DataFrame(rows)
 
     @property
     def worst_slices(self) -> pd.DataFrame:
         """One row per test of a slice against the rest of its sources, for observed and for genuine rates, the worst
         first: `difference` with its ends, `p`, `q` (Benjamini and Yekutieli), and whether it is among the `found`.
-
-        Columns are those of `audit.reports.document.SliceTest`.
         """
         tested = self.document.get("slice_tests")
-        return pd.DataFrame(tested["tests"] if tested else [], columns=list(SliceTest.__annotations__))
+        return pd.DataFrame(tested["tests"] if tested else [])
 
     @checked_arguments
     def plot(self, chart: Chart = "rates", relation: str | None = None) -> "alt.Chart":
-        """A chart of Altair's: `rates` and `pairs` of one relation, `false` of all.
+        """A chart of Altair's: `rates` of one relation, `false` of all.
 
         `relation` is a key of `relations`; None: the first. Raises AuditError for another name, and where
         there is nothing to draw yet.
@@ -206,13 +196,9 @@ class Report:
         ]
         figures: dict[str, Any] = {
             "rates": partial(rates_chart, row, [cell for cell in cells if cell["relation"] == row["relation"]]),
-            "pairs": partial(difference_chart, row["pairs"]),
             "false": partial(false_chart, cells),
         }
-        figure = figures[chart](say)
-        if figure is None:
-            raise AuditError(f"chart={chart!r} of {name}: too few groups are judged to draw it")
-        return cast("alt.Chart", figure.draw(LIGHT))
+        return cast("alt.Chart", figures[chart](say).draw(LIGHT))
 
     @checked_arguments
     def to_html(self, path: str | Path, language: str = "en") -> None:
@@ -258,7 +244,7 @@ def _spread(row: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _decision(row: DecisionEntry) -> Decision:
+def _decision(row: Entry) -> Decision:
     scores = {one["system"]: one for one in row["ranking"] if one["score"]["value"] is not None}
     accuracy = row["accuracy"]["systems"] if row["accuracy"] else []
     return Decision(

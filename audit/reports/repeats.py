@@ -17,7 +17,7 @@ from audit.false_satisfaction.cells import Clusters, Counted
 from audit.messages import message
 from audit.relations import Composed, Outcome, Plain, find_relation
 from audit.relations.registry import name_order
-from audit.reports.document import Entry, RepeatedCell, estimated
+from audit.reports.document import Entry, estimated
 from audit.statistics.repeats import NO_CALL, contradictions, steadiness, violation_rate
 from audit.store import UNCHECKED, integers, table_of, tables
 from audit.store.bulk import group_ids
@@ -26,6 +26,10 @@ from audit.tasks import Output, get_task
 from audit.tasks.repeated import what_is_said
 
 OUTCOMES = {"satisfied": int(Outcome.SATISFIED), "violated": int(Outcome.VIOLATED)}
+_CELL = (
+    "relation", "system", "groups", "calls", "unstable", "share", "vr_first", "vr_mean", "vr_by_chance", "violated",
+    "always_violated",
+)  # fmt: skip
 
 
 def repeat_entries(connection: Connection, counted: Counted, clusters: Clusters) -> list[Entry]:
@@ -128,7 +132,7 @@ def _cell(task: str, stored: Any, groups: pd.DataFrame, outputs: Mapping[int, Se
             # No group could satisfy by chance a relation that equal outputs violate.
             chance = None if None in by_chance else violation_rate(_table(by_chance), **OUTCOMES)
             measured = _rates(steadiness(_table(by_call), ends[0], ends[1], **OUTCOMES)) | {"vr_by_chance": chance}
-    unknown = dict.fromkeys(RepeatedCell.__annotations__) | {"share": estimated(None, reason=reason)}
+    unknown = dict.fromkeys(_CELL) | {"share": estimated(None, reason=reason)}
     return unknown | measured | {"reason": reason}
 
 

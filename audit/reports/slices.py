@@ -12,7 +12,7 @@ from audit.false_satisfaction.slices import Sliced, StudySlices
 from audit.messages import message
 from audit.reports.basis import Basis
 from audit.reports.build import cell_entries, families_of, genuine_rates
-from audit.reports.document import Entry, SliceRate, ViolationTable, estimated, less, plain
+from audit.reports.document import Entry, estimated, less, plain
 from audit.reports.standings import decisions
 from audit.statistics.intervals import Estimate, difference_of_rates
 from audit.statistics.orders import discovery_rates
@@ -26,7 +26,7 @@ one of genuine rates: fewer tell too little of how groups go together."""
 
 
 def slice_entries(
-    tables: Sequence[ViolationTable], sliced: Sliced, basis: Basis, sources: np.ndarray
+    tables: Sequence[Entry], sliced: Sliced, basis: Basis, sources: np.ndarray
 ) -> tuple[list[Entry], Entry]:
     """Return an entry for each table of `violations` and slicing, and the tests of slices against the rest.
 
@@ -119,7 +119,7 @@ def _occupied(entry: Entry, part: Basis, relations: Sequence[str], system: str) 
     return cells, where(part.checked, checked), where(part.judged, judged)
 
 
-def _rate(entry: Entry, name: str | None, relation: str | None, system: str, part: Basis) -> list[SliceRate]:
+def _rate(entry: Entry, name: str | None, relation: str | None, system: str, part: Basis) -> list[Entry]:
     """The rates of a system in a slice, under a relation or over all; none where it has no groups there."""
     relations = entry["relations"] if relation is None else [relation]
     cells, checked, judged = _occupied(entry, part, relations, system)

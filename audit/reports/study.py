@@ -14,8 +14,8 @@ from audit.false_satisfaction.states import OPEN
 from audit.messages import message
 from audit.options import spread
 from audit.reports.basis import KEY, Basis, Comparisons, ordered
-from audit.reports.build import METHOD, Report, accuracy_entries, build_report, cell_entries
-from audit.reports.document import CellEntry, Entry, PrimaryEntry, Signature
+from audit.reports.build import METHOD, accuracy_entries, build_report, cell_entries
+from audit.reports.document import Entry
 from audit.reports.evidence import Evidence, evidence
 from audit.reports.judges import own_note, proxy_judges
 from audit.reports.options import ReportOptions
@@ -31,7 +31,7 @@ from audit.studies.versions import PlanAdherence
 
 
 @spread
-def study_report(database: Engine | Connection, options: ReportOptions = ReportOptions()) -> Report:
+def study_report(database: Engine | Connection, options: ReportOptions = ReportOptions()) -> Entry:
     """Return the report of one study, or of all in the database.
 
     Estimates with a proxy are limited to the target `corpus`. Raises AuditError where nothing was run yet, where
@@ -54,7 +54,7 @@ def report_of(
     delta: float = 0.0,
     weights: Weights | None = None,
     proxies: Sequence[str] = (),
-) -> Report:
+) -> Entry:
     """Return the report of what was read; `proxies` are those that it was read with."""
     counted, numbers = basis.counted, basis_of(basis.counted, target, delta)
     primary = primary_entries(basis.plans, numbers)
@@ -79,7 +79,7 @@ def report_of(
     return report
 
 
-def cells_of_report(basis: Evidence) -> list[CellEntry]:
+def cells_of_report(basis: Evidence) -> list[Entry]:
     """Return the cells of `report_of` with their counts and rates alone."""
     return cell_entries(basis_of(basis.counted))
 
@@ -133,17 +133,17 @@ def _plan(standing: PlanAdherence, settings: Mapping[str, Any]) -> Entry:
 
 def settings_of(
     interval: str | None, target: Target, delta: float, weights: Weights | None, proxies: Sequence[str] = ()
-) -> Signature:
+) -> Entry:
     """Return the part of a signature that says how a report was computed; the notes come after it."""
-    settings: Signature = {"interval": interval, "confidence": None if interval is None else 0.95, "target": target}
+    settings: Entry = {"interval": interval, "confidence": None if interval is None else 0.95, "target": target}
     settings |= {"delta": delta, "draws": {"posterior": DRAWS, "seed": 0}}
     settings |= {"proxy": {"names": list(proxies)}} if proxies else {}
     return settings | ({} if weights is None else {"weights": weights.source})
 
 
-def _described(basis: Evidence, settings: Signature, primary: Sequence[PrimaryEntry]) -> Signature:
+def _described(basis: Evidence, settings: Entry, primary: Sequence[Entry]) -> Entry:
     """The signature of a report that is computed from `basis` with these settings."""
-    described, counted = Signature(**{**basis.made_from, **settings}), basis.counted
+    described, counted = Entry(**{**basis.made_from, **settings}), basis.counted
     notes = list(described["notes"])
     if bounded := list(dict.fromkeys(counted.cells.loc[counted.cells["open"] > 0, "relation"])):
         notes.append(message("note.bounds_only", names=bounded))

@@ -11,7 +11,7 @@ from audit.corpora.slices import find_slicing
 from audit.errors import AuditError
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import ask_next
-from audit.reports.document import check_document, estimated
+from audit.reports.document import estimated
 from audit.reports.evidence import evidence
 from audit.reports.sections import slice_table, worst_table
 from audit.reports.study import report_of, study_report
@@ -92,7 +92,6 @@ def shouts(row):
 @pytest.fixture(scope="module")
 def many(whole):
     document = study_report(whole, slices=["negation", "length", "genre", "phrase:zebra", shouts])
-    check_document(document)
     return document
 
 
