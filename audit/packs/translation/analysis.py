@@ -8,10 +8,9 @@ so every table but that of recorded chains is made of a database, and nothing is
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,11 +18,11 @@ from scipy import linalg, stats
 from sqlalchemy import Engine, select
 
 import audit
-from audit.errors import AuditError, NotInstalled, UnknownName, install_line
+from audit.corpora.recordings import unescape_entities
+from audit.errors import AuditError, BadFile, NotInstalled, UnknownName, install_line
 from audit.false_satisfaction.cells import ground_of
-from audit.files import read_table
+from audit.files import read_table, sha_of
 from audit.keys import fingerprint
-from audit.packs.translation.chains import Chains
 from audit.relations import Outcome
 from audit.relations.registry import base_name, name_order
 from audit.reports.evidence import relation_entries, system_entries
@@ -45,10 +44,8 @@ class TwoWay:
     """
 
     def __init__(self, frame: pd.DataFrame, factors: tuple[str, str], clusters: str | None = None):
-        try:
-            from statsmodels.api import OLS
-        except ImportError as problem:
-            raise NotInstalled(f"the linear model needs statsmodels; run: {install_line('translation')}") from problem
+        from statsmodels.api import OLS
+
         if frame.empty:
             raise AuditError("there are no such pairs")
         self.factors = factors
@@ -79,9 +76,8 @@ class TwoWay:
     def means(self, factor: str, confidence: float = 0.95) -> pd.DataFrame:
         """Return the least-squares mean of each level of a factor, best first, with a t interval and its `subset`.
 
-        The mean is what the level would have with as many scores in every level of the other factor (Searle, Speed and
-        Milliken, The American Statistician 34, 1980); `without` are levels of the other factor that it has no score
-        with. Levels that share a letter do not differ (Tukey and Kramer, 5 %): the study's tables 2 and 4.
+        The mean is over the levels of the other factor (Searle, Speed and Milliken, The American Statistician 34, 1980);
+        `without` are those that it has no score with. Levels that share a letter do not differ (Tukey and Kramer, 5 %).
         """
         rows, other = self.rows(factor), self.factors[factor == self.factors[0]]
         counts = self.counts.unstack(other, fill_value=0)
@@ -175,6 +171,62 @@ CONSISTENCY = "consistency"
 """The study's S: the mean of its three scores."""
 
 
+CHAIN = ["system", "target", "direct", "alternate"]
+"""Columns of a file of chains; optional are the others of the study's sheets."""
+OPTIONAL = ["source", "pivot", *FUNCTIONS]
+
+
+class Chains(NamedTuple):
+    """A file's rows that can be used, "" where it has no such column (`lacking`), and remarks; `rows` counts all."""
+
+    name: str
+    sha: str
+    rows: int
+    frame: pd.DataFrame
+    lacking: Sequence[str]
+    notes: Sequence[str]
+
+
+def read_chains(path: str | Path) -> Chains:
+    """Read a table with the columns `CHAIN`; what is odd is counted and told, since these are others' records.
+
+    Left out are rows with an empty system, target or text, or of another length. Raises BadFile.
+    """
+    bad: list[tuple[int, str]] = []
+    notes: list[str] = []
+
+    def note(lines: pd.Index, says: str, what: str = "used") -> None:
+        if len(lines):
+            notes.append(f"{len(lines):,} rows {says}: {what} (first: line {int(min(lines)):,}).")
+
+    table = read_table(path, CHAIN, OPTIONAL, may_be_empty=CHAIN, bad=bad)
+    number = len(table) + len(bad)
+    note(pd.Index([line for line, _ in bad]), "have another number of fields than the header", "left out")
+    frame = table.reindex(columns=[*CHAIN, *OPTIONAL], fill_value="")
+    for name in CHAIN:
+        note(frame.index[frame[name] == ""], f"have no {name}", "left out")
+        frame = frame[frame[name] != ""]
+    if frame.empty:
+        raise BadFile(f"{path}: none of the {number:,} rows has all of {', '.join(CHAIN)}")
+    of_source = ["system", "source", "target"]
+    directs = frame.groupby(of_source)["direct"].transform("nunique")
+    alternates = frame.groupby([*of_source, "pivot", "direct"])["alternate"].transform("nunique")
+    entities = frame[["direct", "alternate"]] != frame[["direct", "alternate"]].map(unescape_entities)
+    for says, odd in {
+        "repeat another row in every column": frame.duplicated(),
+        "have an HTML entity in direct, compared as it stands": entities["direct"],
+        "have an HTML entity in alternate, compared as it stands": entities["alternate"],
+        "have another direct translation of a source by the same system than another row": directs > 1,
+        "have another alternate translation over the same pivot than another row": alternates > 1,
+        "go over their own target language, which is no other way": frame["pivot"] == frame["target"],
+    }.items():
+        if "translation" not in says or frame["source"].ne("").any():
+            note(frame.index[odd], says)
+    frame = frame.drop(columns=list(FUNCTIONS)).rename_axis("line").reset_index()
+    lacking = [name for name in OPTIONAL if name not in table]
+    return Chains(Path(path).name, sha_of(Path(path)), number, frame, lacking, notes)
+
+
 def choose(chains: Chains, **chosen: Sequence[str] | None) -> Chains:
     """Return the chains whose `target` and `system` are among those named; None: all. Raises UnknownName."""
     frame = chains.frame
@@ -183,7 +235,7 @@ def choose(chains: Chains, **chosen: Sequence[str] | None) -> Chains:
         if unknown := [name for name in names or () if name not in present]:
             raise UnknownName(column, unknown[0], present)
         frame = frame if names is None else frame[frame[column].isin(list(names))]
-    return replace(chains, frame=frame)
+    return chains._replace(frame=frame)
 
 
 def pivots_tables(
@@ -212,8 +264,7 @@ def pivots_tables(
     back = frame["target"].eq(source_language)
     unlike = int((back & frame["source"].ne("") & frame["source"].ne(frame["direct"])).sum())
     notes = [f"Round trips whose direct translation is not the source: {unlike:,}."] if unlike else []
-    for odd in chains.oddities:
-        notes.append(f"{odd.rows:,} rows {odd.says}: {'used' if odd.used else 'left out'} (first: line {odd.first:,}).")
+    notes += chains.notes
     found, trips_by = {}, "target" if "pivot" in chains.lacking else "pivot"
     for name, part, factor in (("pivots", frame[~back], "target"), ("round_trips", frame[back], trips_by)):
         if part.empty:
@@ -409,28 +460,23 @@ MEASURES = ("bleu", "meteor", "wer")
 PROXY = "References are one good translation of many: a proxy, never gold."
 
 
-@dataclass(frozen=True)
-class References:
-    """References of a file, by (source text, target language); METEOR asks WordNet for English `synonyms`."""
+class References(NamedTuple):
+    """References of a file, by (source text, target language)."""
 
     name: str
     texts: Mapping[tuple[str, str], tuple[str, ...]]
-    synonyms: bool = True
 
     def signature(self) -> dict[str, str]:
         """Return what names the file and its content."""
         sha = fingerprint("\t".join((*key, *texts)) for key, texts in sorted(self.texts.items()))
-        return {"references": self.name, "sha": sha} | ({} if self.synonyms else {"meteor": "exact and stem"})
+        return {"references": self.name, "sha": sha}
 
 
-def read_references(path: str | Path, *, synonyms: bool = True) -> References:
-    """Read a table with the columns source, reference and target_language; a text may have several references.
-
-    Raises BadFile where the file is missing, empty or lacks a column, or where a field is empty.
-    """
+def read_references(path: str | Path) -> References:
+    """Read a table with the columns source, reference and target_language; a text may have several references."""
     table = read_table(path, ("source", "reference", "target_language"))
     texts = table.groupby(["source", "target_language"], sort=False)["reference"].unique()
-    return References(Path(path).name, {key: tuple(found) for key, found in texts.items()}, synonyms)
+    return References(Path(path).name, {key: tuple(found) for key, found in texts.items()})
 
 
 def reference_scores(outputs: pd.DataFrame, references: References) -> tuple[pd.DataFrame, list[str]]:
@@ -450,7 +496,7 @@ def reference_scores(outputs: pd.DataFrame, references: References) -> tuple[pd.
 
     def scores(texts: tuple[str, ...], output: str, target: str) -> tuple[float, float, float]:
         try:
-            synonymous = max(meteor(text, output, target, synonyms=references.synonyms) for text in texts)
+            synonymous = max(meteor(text, output, target) for text in texts)
         except NotInstalled as problem:
             synonymous = math.nan
             notes[1:] = [f"METEOR into English is not there: {problem}"]
