@@ -260,7 +260,7 @@ def _version() -> str:
     """Return a name for what the model is made from (0.1 s: it hashes the training data), or "absent"."""
     if english.needs():
         return "absent"
-    rule = f"reserved {english.RESERVED_SHARE} {english.MovieReviews.version}"
+    rule = f"reserved {english.RESERVED_SHARE} {english.CLEANING}"
     made_from = english.content_fingerprint(), rule, canonical(dict(TRAINING))
     return fingerprint([*made_from, package_version("scikit-learn")])
 
@@ -277,7 +277,7 @@ def _trained() -> Kept:
     say(f"training tfidf-logreg on {len(texts):,} documents, about a minute, once")
     model = train(texts, [gold == "positive" for gold in golds])
     # Every fifth document that trained nothing: 2,000 are enough for two digits.
-    rows = [row for row in english.Imdb().rows() if int(row.key) % 5 == 0]
+    rows = [row for row in english.imdb().rows() if int(row.key) % 5 == 0]
     share = sum((model.positive(row.input.text) > 0.5) == (row.gold == "positive") for row in rows) / len(rows)
     seconds = time.monotonic() - started
     say(f"trained tfidf-logreg in {seconds:.0f} s; right on {share:.1%} of {len(rows):,} documents it never saw")

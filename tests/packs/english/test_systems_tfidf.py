@@ -26,7 +26,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
     monkeypatch.setattr(english, "training_documents", lambda: iter(texts))
     rows = [Row(str(number), Input.of(text), gold) for number, (text, gold) in enumerate(texts)]
-    monkeypatch.setattr(english, "Imdb", lambda: type("Few", (), {"rows": lambda self: iter(rows)})())
+    monkeypatch.setattr(english, "imdb", lambda: type("Few", (), {"rows": lambda self: iter(rows)})())
     sentiment._model.cache_clear()
     yield tmp_path
     sentiment._model.cache_clear()
