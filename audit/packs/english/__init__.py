@@ -5,9 +5,9 @@ from audit import registry
 from audit.resources import data_rows
 
 _SYSTEMS = {
-    "vader": "Vader",
-    "textblob": "TextBlob",
-    "hiv4": "Hiv4",
+    "vader": "vader",
+    "textblob": "textblob",
+    "hiv4": "hiv4",
     "tfidf-logreg": "TfidfLogreg",
     "ticket-keywords": "ticket_keywords",
     "ticket-logreg": "ticket_logreg",
