@@ -4,7 +4,6 @@ import pytest
 from few_news import TEXTS, WORDS, trained_on_few
 
 from audit.model_cache import read
-from audit.packs.chinese import corpora as chinese
 from audit.packs.chinese import systems as chinese_systems
 from audit.packs.chinese.systems import Classifier
 from audit.systems import get_system
