@@ -408,19 +408,21 @@ class English:
         self.name, self.task, unit, gold, about, self.summary = next(row for row in rows if row[0] == name)
         self.unit: Unit = "document" if unit == "document" else "sentence"
         self.has_gold, self.about = gold == "gold", about.strip("-")
-        self._file = _read(name, self.task, self.unit) if name not in _READERS else None
-        self._data, self._rows, self._count = _READERS.get(name) or (self._file, None, self._file.size)
+        self._written = name not in _READERS
+        own: Any = _read(name, self.task, self.unit) if self._written else None
+        self._data, self._rows, self._count = (own, own.rows, own.size) if self._written else _READERS[name]
 
     def needs(self) -> str | None:
-        return self._data.needs()
+        missing: str | None = self._data.needs()
+        return missing
 
     def fingerprint(self) -> str:
         # Another way of splitting gives other rows.
         rules = f".{CLEANING}.{RULES}" if self.name == "imdb-sentences" else f".{CLEANING}"
-        return f"{self._data.fingerprint()}{'' if self._file else rules}"
+        return f"{self._data.fingerprint()}{'' if self._written else rules}"
 
     def rows(self) -> Iterator[Row]:
-        return self._rows() if self._rows else self._data.rows()
+        return self._rows()
 
     def size(self) -> int | None:
         if self.needs() is not None:
