@@ -37,7 +37,6 @@ from audit.sampling.options import FRONT, WINNER, PlanOptions
 
 Full = Annotated[bool, Told("all tables, notes and the signature, not the first lines alone")]
 Independent = Annotated[bool, Told("as if scores of one sentence were independent, as in the study")]
-NoSynonyms = Annotated[bool, Told("METEOR by the same words and stems alone: English needs no WordNet then")]
 OwnDatabase = Annotated[str | None, Told("the database (default: audit.db)", "PATH|URL")]
 OfRelations = Annotated[Sequence[str], Told("only these, named as in the report (default: all)", "A,B", commas=True)]
 
@@ -368,8 +367,7 @@ def pivots(
     """Recorded machine translations beside those that went over another language, as in the MCMT study: scores,
     least-squares means by language and system, F tests of type III and Tukey-Kramer's pairs.
     """
-    from audit.packs.translation.analysis import choose, pivots_tables
-    from audit.packs.translation.chains import read_chains
+    from audit.packs.translation.analysis import choose, pivots_tables, read_chains
 
     chains = choose(read_chains(file), system=systems, target=targets)
     return _tabled(
@@ -443,7 +441,6 @@ def values_correlate(
     reference: Annotated[Read, Told("a CSV of reference translations: source,reference,target_language", "FILE")],
     db: Database = DATABASE,
     study: Study = None,
-    no_synonyms: NoSynonyms = False,
     relations: OfRelations = (),
 ) -> Reply:
     """Whether values go with scores of the same translations against references: BLEU, METEOR (English needs WordNet)
@@ -451,7 +448,7 @@ def values_correlate(
     """
     from audit.packs.translation.analysis import correlation_tables, read_references
 
-    references = read_references(reference, synonyms=not no_synonyms)
+    references = read_references(reference)
     return _tabled(correlation_tables(open_database(db), references, study, relations))
 
 
@@ -468,7 +465,6 @@ def values_contribute(
     reference: Annotated[
         Read | None, Told("as of audit values correlate; without it there are no scores", "FILE")
     ] = None,
-    no_synonyms: NoSynonyms = False,
     relations: Annotated[Sequence[str], Told("these (default: the levels of MGMT)", "A,B", commas=True)] = (),
 ) -> Reply:
     """What each relation adds to the others, after tables 2, 5 and 6 of the MGMT study: whether two relations see the
@@ -477,7 +473,7 @@ def values_contribute(
     """
     from audit.packs.translation.analysis import contribution_tables, read_references
 
-    references = read_references(reference, synonyms=not no_synonyms) if reference else None
+    references = read_references(reference) if reference else None
     return _tabled(contribution_tables(open_database(db), study, relations, references))
 
 
