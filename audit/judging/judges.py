@@ -22,6 +22,7 @@ from audit.false_satisfaction.population import read_population
 from audit.false_satisfaction.questions import question_ids
 from audit.false_satisfaction.resolution import drawn_groups
 from audit.judging.asking import make_questions
+from audit.judging.options import JudgeRequest as JudgeRequest
 from audit.judging.queue import Shown, show
 from audit.judging.words import guideline_of
 from audit.keys import canonical
@@ -42,21 +43,6 @@ _LOOKED_UP = 200
 """Questions that are read from the database at once."""
 _NAMES = {"summarization": "Summary", "translation": "Translation", "question-answering": "Answer"}
 """What an output is called that is judged with its text, where the task does not say."""
-
-
-@dataclass(frozen=True)
-class JudgeRequest:
-    """What a judge is asked: the questions of what was drawn, as people are asked (`variants` 0) or in other ways, too.
-
-    `everything`: all satisfied groups, so that it is a proxy of every cell. `most` is how many questions are asked at
-    most. `allow_own`: also a judge that is a system under test.
-    """
-
-    variants: tuple[int, ...] = (0,)
-    everything: bool = False
-    study: int | None = None
-    most: int | None = None
-    allow_own: bool = False
 
 
 @dataclass
@@ -97,8 +83,6 @@ def ask_judge(
     `watch(done, total)` is told how far it is. Raises Refused for a judge that is a system under test (unless that is
     allowed), AuditError where nothing was drawn, and, once all that came is stored, where a judge answers nothing.
     """
-    if request.most is not None and request.most < 1:
-        raise AuditError(f"max_calls {request.most}: must be at least 1", parameter="max_calls")
     with engine.connect() as connection:
         studies = [row["id"] for row in ground_of(connection, request.study).studies]
         if not request.everything and not set(studies) & set(terms_of(connection)):
@@ -118,11 +102,11 @@ def ask_judge(
     with writing(engine) as connection:
         judge_id, _ = insert_one(connection, tables.Judge, row, "name", "version", "settings")
     done = AskedOf(judge_id, judge.name, own)
-    session = _Session(engine, judge, done, request.most, watch)
+    session = _Session(engine, judge, done, request.max_calls, watch)
     with engine.connect() as connection:
         drawn = _drawn_questions(connection, studies)
         failed = {row.question_id for row in last_answers(connection, judge_id) if row.answer is None} - set(drawn)
-    session.ask(_pending(engine, judge_id, drawn, request.variants))
+    session.ask(_pending(engine, judge_id, drawn, [0, *sorted(map(VARIANTS.index, set(request.variants)))]))
     session.ask(_pending(engine, judge_id, sorted(failed), (0,)))
     if request.everything:
         _ask_everything(engine, session, studies)
@@ -336,13 +320,3 @@ def _parts(shown: Shown) -> tuple[Part, ...]:
         name = words.output or _NAMES.get(base_of(shown.task), "Output")
         parts.append(Part(name, shown.output, shown.languages[-1]))
     return tuple(parts)
-
-
-def variants_named(names: Sequence[str]) -> tuple[int, ...]:
-    """The numbers of ways of asking by name, beside 0, as people are asked. Raises AuditError for another name."""
-    for name in names:
-        if name not in VARIANTS[1:]:
-            raise AuditError(
-                f"{name!r} is no other way of asking; allowed are {with_commas(VARIANTS[1:])}", parameter="variants"
-            )
-    return (0, *sorted({VARIANTS.index(name) for name in names}))

@@ -9,7 +9,7 @@ from simulated_judges import Simulated
 
 from audit.cli import main
 from audit.errors import AuditError, Refused
-from audit.judging.judges import HOPELESS, JudgeRequest, ask_judge, variants_named
+from audit.judging.judges import HOPELESS, JudgeRequest, ask_judge
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import ask_next
 from audit.reports.study import study_report
@@ -85,7 +85,7 @@ def test_what_was_answered_is_not_asked_again_and_errors_are(films):
 
 
 def test_so_many_are_asked_at_most(films):
-    done = ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest(most=3))
+    done = ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest(max_calls=3))
     assert done.asked == len(rows(films, tables.JudgeAnswer)) == 3
     assert done.left > 0
     rest = ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest())
@@ -94,7 +94,7 @@ def test_so_many_are_asked_at_most(films):
 
 def test_variants_ask_the_same_in_other_ways(films):
     simulated = Simulated(everybody())
-    done = ask_judge(films, judge_of(simulated), JudgeRequest(variants=variants_named(["labels", "wording", "texts"])))
+    done = ask_judge(films, judge_of(simulated), JudgeRequest(variants=["labels", "wording", "texts"]))
     numbers = [call.variant for call in simulated.calls]
     assert numbers.count(0) == numbers.count(1) == numbers.count(2) > 0
     assert numbers.count(3) == 0  # single texts have no order

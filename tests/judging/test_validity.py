@@ -75,7 +75,7 @@ def test_what_cannot_be_drawn_is_told(engine):
         draw_validity(engine, ValidityRequest(relations=("X9",)))
     with pytest.raises(AuditError, match="there is no study 7"):
         draw_validity(engine, FIRST, 7)
-    with pytest.raises(AuditError, match="per_relation 0"):
+    with pytest.raises(AuditError, match="per_relation=0"):
         ValidityRequest(per_relation=0)
     draw_validity(engine, FIRST)
     with pytest.raises(AuditError, match="seed 99 out"):
