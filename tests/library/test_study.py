@@ -1,7 +1,6 @@
 """The library as a notebook uses it: run, sample, answer, report."""
 
 import random
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,24 +56,6 @@ def test_a_study_from_texts_to_report():
     assert cell.fs.value == 0.25
     assert cell.sr_genuine.value == 0.75
     assert study.questions().empty
-
-
-@pytest.mark.slow
-def test_where_gold_alone_answers_what_it_can_settle_is_drawn():
-    shouted()
-    texts = [(f"A good film, the {n}th.", "positive" if n % 10 else None) for n in range(60)]
-    study = audit.run(texts, [by_keyword], ["MINE.1"], progress=False)
-    report = study.answer_with_gold().report()
-    assert (report.cells[0].judged, report.cells[0].fs.value) == (54, 0.0)
-    assert any("with a gold label alone" in note for note in report.notes)
-    # Where people are asked, too, there is no rate of what gold answers before they have answered.
-    everyone = audit.run(texts, [by_keyword], ["MINE.1"], progress=False).sample(60, annotators=1).answer_with_gold()
-    assert len(everyone.questions()) == 6
-    (cell,) = everyone.report().document["cells"]
-    assert (cell["drawn"], cell["judged"], cell["waiting"], cell["fs_rate"]["value"]) == (60, 54, 6, None)
-    assert "wait for people" in cell["fs_rate"]["reason"]
-    by_label = everyone.answer(everyone.questions().assign(label="positive", annotator="anna")).report()
-    assert by_label.cells[0].judged == 60
 
 
 @pytest.mark.slow
@@ -218,21 +199,6 @@ def test_a_system_is_not_run_on_texts_in_languages_that_it_does_not_read():
         audit.run(frame[1:2], [English()], ["MINE.1"], progress=False)
 
 
-def test_labels_that_settle_nothing_yet_and_labels_in_another_language_are_told(tmp_path: Path):
-    study = audit.run(FILMS[:1], [by_keyword], ["MR3.1"], progress=False).sample(1)
-    file = tmp_path / "labels.csv"
-    labels = pd.DataFrame({"text": [FILMS[0][0]], "label": ["positive"], "annotator": ["anna"]})
-    labels.to_csv(file, index=False)
-    with pytest.raises(audit.AuditError, match="text in the database in the language en alone"):
-        study.answer(file, language="zh")
-    with pytest.warns(UserWarning, match="^1 question answered by fewer people than `annotators`"):
-        study.answer(file)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        study.answer(labels.assign(annotator="ben"))
-    assert study.report(answers="people").cells[0].judged == 1
-
-
 def test_a_system_that_cannot_be_prepared_leaves_no_database(tmp_path: Path):
     class Broken:
         def prepare(self) -> None:
@@ -244,13 +210,6 @@ def test_a_system_that_cannot_be_prepared_leaves_no_database(tmp_path: Path):
     with pytest.raises(audit.AuditError, match="no model"):
         audit.run(FILMS, [Broken()], ["MR3.1"], store=tmp_path / "films.db", progress=False)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_temporary_database_goes_with_its_study():
-    with audit.run(FILMS[:1], [by_keyword], ["MR3.1"], progress=False) as study:
-        folder = Path(study.store).parent
-        assert folder.is_dir()
-    assert not folder.exists()
 
 
 def _breaks(text: str) -> str:
