@@ -1,6 +1,6 @@
 """Reports: rates and rankings, comparisons, agreement, annotators, quality, plans, recorded chains, values."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -100,12 +100,11 @@ def compare(
     On the groups that apply to both; see comparing versions (docs/how-to/ci.md). The exit status is 1 where a
     condition of `--fail-if` holds, and 4 where answers cannot decide one.
     """
-    from audit.reports.compare import Condition, compare_sections, status_of
     from audit.reports.compare import compare as compared
+    from audit.reports.compare import compare_sections, status_of
     from audit.reports.tables import printed
 
-    conditions = tuple(Condition.read(condition) for condition in fail_if)
-    document = compared(old, new, db.engine, conditions, **vars(options))
+    document = compared(old, new, db.engine, fail_if, **vars(options))
     after = ("sample", "--db", db) if document["all"]["genuine"]["estimate"] is None else ()
     return Reply(document, printed(compare_sections), after, status_of(document, undecided))
 
@@ -155,7 +154,7 @@ def agreement(
     with one row a judgement, or a column for each annotator.
     """
     from audit.reports.agreement import agreement_report, agreement_sections
-    from audit.reports.ratings import need_numbers, need_two, once, read_ratings
+    from audit.reports.ratings import once, read_ratings
     from audit.reports.tables import printed
 
     column = None if by == "pair" else by
@@ -163,10 +162,7 @@ def agreement(
         _refuse_with_ratings(**{"--db": db, "--task": task, "--about": None if about == "labels" else about})
         rated = once(read_ratings(ratings, [column] if column else [], pairs_of([*columns])), repeats,
                      ratings)  # fmt: skip
-        need_two(rated, ratings)
         parts = _parts(rated, column)
-        if options.level not in (None, "nominal") and not options.order:
-            need_numbers(rated, ratings, options.level)
     else:
         rated, parts = _stored((db or DATABASE).engine, about, column, task)
     return Reply(agreement_report(rated, by=by, parts=parts, **vars(options)), printed(agreement_sections))
@@ -184,19 +180,13 @@ def _parts(rated: Any, column: str | None) -> Any:
 
 def _stored(engine: Any, about: str, column: str | None, task: str | None) -> tuple[Any, Any]:
     """Return the ratings of a database, and the parts that they are told by."""
-    from audit.false_satisfaction.questions import attributed_groups
-    from audit.reports.ratings import attributed, attributed_outputs, opinions, stored_ratings
+    from audit.reports.ratings import attributed, opinions, stored_ratings
 
     if about == "false":
         rated = opinions(engine, task)
         return rated, _parts(rated, column)
     rated = stored_ratings(engine, task, "group") if about == "groups" else stored_ratings(engine, task)
-    parts: Callable[..., Any] = attributed
-    if column in ("relation", "system") and about == "groups":
-        parts = attributed_groups
-    elif column in ("relation", "system") and rated.origin.get("about") == "pairs":
-        parts = attributed_outputs
-    return rated, parts(engine, column) if column else None
+    return rated, attributed(engine, column) if column else None  # type: ignore[arg-type]
 
 
 @command("annotators", INSPECT, "audit annotators --ratings ours.csv --draws 4000")
@@ -213,7 +203,7 @@ def annotators(
     By the model of Dawid and Skene (1979), from the judgements alone; see agreement (docs/reference/agreement.md).
     """
     from audit.reports.quality import annotators_report, annotators_sections
-    from audit.reports.ratings import need_two, read_ratings, stored_ratings
+    from audit.reports.ratings import read_ratings, stored_ratings
     from audit.reports.tables import printed
 
     if not 0 <= draws <= 100_000 or seed < 0:
@@ -221,7 +211,6 @@ def annotators(
     if ratings is not None:
         _refuse_with_ratings(**{"--db": db, "--task": task})
         rated = read_ratings(ratings, columns=pairs_of([*columns]))
-        need_two(rated, ratings)
     else:
         rated = stored_ratings((db or DATABASE).engine, task)
     return Reply(annotators_report(rated, draws, seed), printed(annotators_sections))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from sqlalchemy import Connection, Engine, case, func, select, true
+from sqlalchemy import Connection, Engine, func, select, true
 
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.population import StudyRow
@@ -54,7 +54,7 @@ def right_outputs(database: Engine | Connection, counted: Counted, whose: Whose 
     """The accuracy of every system on the sources of every study, as counts; a source that failed is no output.
 
     A text counts once, however many rows and groups it has, and not where rows give it different labels. Right is what
-    `Task.is_wrong` does not call wrong, given the gold label as the only answer, that is, the same label. A study
+    `Task.is_wrong` does not call wrong, given the gold label as the only answer. A study
     without gold has the answers of people instead, unless `whose` is gold.
     """
     keys = counted.cells[["study_id", "system_id", "system"]].drop_duplicates()
@@ -70,7 +70,7 @@ def _of_study(connection: Connection, row: StudyRow, systems: Sequence[Sequence[
     if get_task(task).question_kind == "pair":
         return RightOutputs(study, 0, (), PAIRS)
     by: Literal["gold", "people"] = "gold"
-    sources, rows = _by_gold(connection, study, row["imported"])
+    sources, rows = _by_gold(connection, study, task, row["imported"])
     if not sources and whose != "gold":
         by = "people"
         sources, rows = _by_people(connection, study, task)
@@ -90,7 +90,7 @@ Hits = list[tuple[int, str | None, int, int]]
 """System, cluster, texts with an output, and on how many of them it is right."""
 
 
-def _by_gold(connection: Connection, study: int, imported: bool) -> tuple[int, Hits]:
+def _by_gold(connection: Connection, study: int, task: str, imported: bool) -> tuple[int, Hits]:
     """How many texts have a clear gold label, and the hits. Counted where they are, which is twice as quick."""
     source, output, group = table_of(tables.Source), table_of(tables.Output), table_of(tables.Group)
     # In an imported study a row without groups is a follow-up that brought its own label.
@@ -102,21 +102,21 @@ def _by_gold(connection: Connection, study: int, imported: bool) -> tuple[int, H
         .group_by(source.c.input_id)
         .subquery()
     )
-    # Only what failed is executed again, so that nobody has two outputs without an error. A task of inputs calls wrong
-    # what has not an allowed label.
+    # Only what failed is executed again, so that nobody has two outputs without an error.
+    alike = output.c.system_id, text.c.cluster, output.c.label, text.c.gold
     query = (
-        select(
-            output.c.system_id,
-            text.c.cluster,
-            func.count(),
-            func.sum(case((output.c.label == text.c.gold, 1), else_=0)),
-        )
+        select(*alike, func.count())
         .join(text, text.c.input_id == output.c.input_id)
         .where(output.c.error.is_(None))
-        .group_by(output.c.system_id, text.c.cluster)
+        .group_by(*alike)
     )
     texts = int(connection.execute(select(func.count()).select_from(text)).scalar_one())
-    return texts, [(system, cluster, number, hits) for system, cluster, number, hits in connection.execute(query)]
+    counts: dict[tuple[int, str | None], list[int]] = {}
+    for system, cluster, label, gold, number in connection.execute(query):
+        count = counts.setdefault((system, cluster), [0, 0])
+        count[0] += number
+        count[1] += 0 if get_task(task).is_wrong(Output(label), {gold}) else number
+    return texts, [(*key, number, hits) for key, (number, hits) in counts.items()]
 
 
 def _by_people(connection: Connection, study: int, task: str) -> tuple[int, Hits]:

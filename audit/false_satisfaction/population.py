@@ -3,12 +3,13 @@
 Everything that does not hang on answers, read once. What answers make of it is in `audit.false_satisfaction.states`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, case, select
+from sqlalchemy import Connection, case, func, select
 
 from audit.keys import uniforms
 from audit.relations import COUNTED, Outcome
@@ -16,6 +17,7 @@ from audit.statistics.contests import Compared
 from audit.store import Checked, checked, integers, table_of, tables
 from audit.store.bulk import group_ids
 from audit.tasks import Output
+from audit.tasks.questions import asks_pairs
 
 
 class StudyRow(TypedDict):
@@ -57,11 +59,10 @@ class Members:
 @dataclass(frozen=True)
 class Said:
     """What systems said of inputs: `inputs` (ids, ascending), and by place `code` (inputs, systems), the output's place
-    in `outputs`, -1: it said nothing; and `scores`, NaN where there is none."""
+    in `outputs`, -1: it said nothing, or failed where outputs are labels."""
 
     inputs: np.ndarray
     code: np.ndarray
-    scores: np.ndarray
     outputs: tuple[Output, ...]
 
     def compared(self) -> np.ndarray:
@@ -113,7 +114,8 @@ def read_population(connection: Connection, study: int, checks: Checked | None =
     ids, inputs, names, clusters = zip(*rows, strict=True) if rows else ((), (), (), ())
     own = [cluster if cluster is not None else ("source", id) for id, cluster in zip(ids, clusters, strict=True)]
     checks, places = checked(connection, [study]) if checks is None else checks, np.array(ids, np.int64)
-    members, said = _members_and_outputs(connection, checks)
+    members, asked = _members(connection, checks)
+    said = _said(connection, task, checks.systems, asked)
     compared = said.compared()
     relations, group = {}, {}
     for relation in np.unique(checks.relation).tolist():
@@ -135,45 +137,75 @@ def read_population(connection: Connection, study: int, checks: Checked | None =
 
 _ROWS = 50_000
 """Rows that are held as Python objects at once."""
+_FEW = 200
+"""Labels up to which the database itself says which of them an output has."""
 
 
-def _members_and_outputs(connection: Connection, checks: Checked) -> tuple[Members, Said]:
-    member, output = table_of(tables.Member), table_of(tables.Output)
+def _members(connection: Connection, checks: Checked) -> tuple[Members, np.ndarray]:
+    """The members of the groups of these checks, and the ids of their inputs, ascending."""
+    member = table_of(tables.Member)
     inside = member.c.group_id.between(*group_ids(checks.source.min(initial=0), checks.source.max(initial=0)))
     is_source = case((member.c.role == "source", 1), else_=0)
     read = select(member.c.group_id, is_source, member.c.input_id).where(inside, member.c.role.in_(COUNTED))
     group, of_source, input_id = integers(connection, read).T
     order = np.argsort(group, kind="stable")
     inputs, place = np.unique(input_id, return_inverse=True)
-    members = Members(group[order], of_source[order].astype(bool), place.astype(np.int32)[order])
-    systems = np.array(checks.systems, np.int64)
-    code, codes = np.full((len(inputs), len(systems)), -1, np.int32), dict[tuple[Any, ...], int]()
-    scores = np.full(code.shape, np.nan)
+    return Members(group[order], of_source[order].astype(bool), place.astype(np.int32)[order]), inputs
+
+
+def _said(connection: Connection, task: str, systems: Sequence[int], inputs: np.ndarray) -> Said:
+    """What systems (ids) said of inputs (ids, ascending)."""
+    output = table_of(tables.Output)
+    inside = output.c.system_id.in_(list(systems)), output.c.input_id.between(
+        int(inputs[0]) if len(inputs) else 0, int(inputs[-1]) if len(inputs) else 0
+    )  # fmt: skip
+    labels: list[str] = []
+    if not asks_pairs(task):  # outputs are labels
+        named = select(output.c.label).where(*inside, output.c.label.is_not(None)).distinct().order_by(output.c.label)
+        labels = list(connection.execute(named.limit(_FEW + 1)).scalars())
+    code = np.full((len(inputs), len(systems)), -1, np.int32)
+    if 0 < len(labels) <= _FEW:
+        # A row an input, in place of one an output: there are millions. The last attempt is the largest number.
+        number = len(labels) + 1
+        of_label = case({label: at for at, label in enumerate(labels, 1)}, value=output.c.label, else_=0)
+        last = output.c.attempt * number + case((output.c.error.is_(None), of_label), else_=0)
+        columns = [func.max(case((output.c.system_id == system, last), else_=0)) for system in systems]
+        query = select(output.c.input_id, *columns).where(*inside).group_by(output.c.input_id)
+        of_input, *of_systems = integers(connection, query).T
+        at = np.minimum(np.searchsorted(inputs, of_input), len(inputs) - 1)
+        known = inputs[at] == of_input
+        code[at[known]] = np.stack(of_systems, 1)[known] % number - 1
+        return Said(inputs, code, tuple(map(Output, labels)))
+    codes = dict[tuple[Any, ...], int]()
     # A score that comes with a label says nothing of whether it is right.
     alone = case((output.c.label.is_(None), output.c.score))
-    columns = (
-        output.c.input_id,
-        output.c.system_id,
-        output.c.score,
-        output.c.label,
-        alone,
-        output.c.text,
-        output.c.error,
-    )
-    query = select(*columns).where(output.c.system_id.in_(systems.tolist()), output.c.input_id.between(
-        int(inputs[0]) if len(inputs) else 0, int(inputs[-1]) if len(inputs) else 0
-    ))  # fmt: skip
-    # The driver's own rows: SQLAlchemy's take four times as long. The last attempt comes last, and stays.
-    cursor: Any = connection.execute(query.order_by(output.c.attempt)).cursor
+    query = select(output.c.input_id, output.c.system_id, output.c.label, alone, output.c.text, output.c.error)
+    # The driver's own rows: SQLAlchemy's take four times as long.
+    cursor: Any = connection.execute(query.where(*inside).order_by(output.c.attempt)).cursor
     while rows := cursor.fetchmany(_ROWS):
-        of_input, system, score, *values = zip(*rows, strict=True)
-        number = [codes.setdefault(key, len(codes)) for key in zip(*values, strict=True)]
+        of_input, system, *values = zip(*rows, strict=True)
+        numbers = [codes.setdefault(key, len(codes)) for key in zip(*values, strict=True)]
         ids = np.array(of_input, np.int64)
         at = np.minimum(np.searchsorted(inputs, ids), len(inputs) - 1)
         known = inputs[at] == ids
-        cell = at[known], np.searchsorted(systems, np.array(system)[known])
-        code[cell], scores[cell] = np.array(number)[known], np.array(score, float)[known]
-    return members, Said(inputs, code, scores, tuple(Output(*key) for key in codes))
+        code[at[known], np.searchsorted(systems, np.array(system)[known])] = np.array(numbers)[known]
+    return Said(inputs, code, tuple(Output(*key) for key in codes))
+
+
+def read_scores(connection: Connection, population: "Population") -> np.ndarray:
+    """Return the scores of the outputs about the inputs of `population.said`, (inputs, systems); NaN: none."""
+    output, inputs = table_of(tables.Output), population.said.inputs
+    scores = np.full((len(inputs), len(population.systems)), np.nan)
+    query = select(output.c.input_id, output.c.system_id, output.c.score).where(
+        output.c.system_id.in_(population.systems), output.c.score.is_not(None)
+    )
+    cursor: Any = connection.execute(query.order_by(output.c.attempt)).cursor
+    while rows := cursor.fetchmany(_ROWS):
+        of_input, system, score = map(np.array, zip(*rows, strict=True))
+        at = np.minimum(np.searchsorted(inputs, of_input), len(inputs) - 1)
+        known = inputs[at] == of_input
+        scores[at[known], np.searchsorted(population.systems, system[known])] = score[known]
+    return scores
 
 
 def _same_outputs(group: np.ndarray, own: np.ndarray, members: Members, compared: np.ndarray) -> np.ndarray:

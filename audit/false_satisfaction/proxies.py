@@ -19,7 +19,7 @@ from sqlalchemy import Connection, select
 
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.judged import JUDGE, find_judge, group_opinions, opinions_of
-from audit.false_satisfaction.population import Population, StudyRow
+from audit.false_satisfaction.population import Population, StudyRow, read_scores
 from audit.messages import message
 from audit.store import table_of, tables
 from audit.text.similarity import levenshtein_similarity
@@ -117,7 +117,8 @@ def _reader(
             / _of_members(population, relation, np.ones(against.shape), np.add)
         )
     if name == "low_confidence":
-        return lambda relation: 1 - _of_members(population, relation, said.scores, np.minimum)
+        scores = read_scores(connection, population)
+        return lambda relation: 1 - _of_members(population, relation, scores, np.minimum)
     if name == "reference":
         of_source = reference_distances(population, [attributes.get("reference") for _, attributes in rows])
     elif name in columns:

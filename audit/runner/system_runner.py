@@ -20,7 +20,7 @@ from audit.runner.progress import Watcher
 from audit.runner.repeats import AskedOnce, AskedRepeatedly, asked_once, keep_outputs
 from audit.runner.studies import Later, Sampled, opened, system_id
 from audit.store import store_inputs
-from audit.systems import get_system, is_own, systems_of
+from audit.systems import get_system, is_fixed, is_own, systems_of
 from audit.systems.base import System
 from audit.systems.foreign import foreign
 from audit.tasks import Input
@@ -89,7 +89,9 @@ class SystemRunner(AbstractContextManager["SystemRunner"]):
         wanted, again = preflight.trials(self.by_spec, lacks, inputs), []
         if engine is not None:
             wanted = preflight.unanswered(engine, wanted)
-            unasked = {spec: system for spec, system in self.by_spec.items() if spec not in self.budget.asked}
+            # What its version says all about gives the outputs that are stored.
+            known = self.budget.asked | {spec for spec in self.by_spec if is_fixed(spec)}
+            unasked = {spec: system for spec, system in self.by_spec.items() if spec not in known}
             again = preflight.stored_trials(engine, unasked, task, self.options.repeats > 1)
             if not wanted and not again:
                 return {}

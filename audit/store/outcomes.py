@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Engine, Select, func, select
+from sqlalchemy import Connection, Engine, Select, case, func, select
 from sqlmodel import SQLModel
 
 from audit.errors import AuditError
@@ -78,23 +78,26 @@ def checked(connection: Connection, studies: Sequence[int]) -> Checked:
     if not len(places):
         no_ids = np.empty(0, np.int64)
         return Checked((), no_ids, no_ids, no_ids, np.empty(0, bool), np.empty((0, 0), np.int8))
-    query = select(verdict.c.group_id, verdict.c.system_id, verdict.c.outcome).order_by(verdict.c.group_id)
-    rows = integers(connection, query.where(verdict.c.group_id.between(*group_ids(places[0, 0], places[-1, 0]))))
+    inside = verdict.c.group_id.between(*group_ids(places[0, 0], places[-1, 0]))
+    systems = sorted(connection.execute(select(verdict.c.system_id).where(inside).distinct()).scalars())
+    # A row a group, in place of one a verdict: there are millions.
+    of_systems = [func.max(case((verdict.c.system_id == id, verdict.c.outcome), else_=UNCHECKED)) for id in systems]
+    query = select(verdict.c.group_id, *of_systems).where(inside).group_by(verdict.c.group_id)
+    rows = integers(connection, query.order_by(verdict.c.group_id))
     rows = rows[np.isin(rows[:, 0] // LIMIT**2, places[:, 0])]  # between them lie sources of other studies, too
-    systems = np.unique(rows[:, 1])
     # Groups of one source and relation, each for one system, become one row.
-    begins = np.diff(rows[:, 0] // LIMIT, prepend=-1) > 0
-    first = rows[begins, 0]
-    outcome = np.full((len(first), len(systems)), UNCHECKED, np.int8)
-    outcome[np.cumsum(begins) - 1, np.searchsorted(systems, rows[:, 1])] = rows[:, 2]
+    begins = np.flatnonzero(np.diff(rows[:, 0] // LIMIT, prepend=-1) > 0)
+    first, outcome = rows[begins, 0], rows[:, 1:].astype(np.int8)
+    outcome = np.maximum.reduceat(outcome, begins) if len(begins) else outcome
+    present = (outcome != UNCHECKED).any(0)
     at = first // LIMIT**2
     return Checked(
-        tuple(systems.tolist()),
+        tuple(id for id, there in zip(systems, present.tolist(), strict=True) if there),
         places[np.searchsorted(places[:, 0], at), 1],
         first // LIMIT % LIMIT,
         at,
         first % LIMIT > 0,
-        outcome,
+        outcome[:, present],
     )
 
 
