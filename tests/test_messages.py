@@ -141,10 +141,6 @@ KNOWN = (
     (message("refused.undone_enough", most=10), "最近 10 个答案已全部撤销；请先回答一道题目，再继续撤销"),
     (message("account.password_length", count=1, least=8, most=1000), "密码有 1 个字符；须为 8 至 1,000 个"),
     (
-        message("known.large_file", size=10_000_000, most=9_437_184),
-        "文件有 10,000,000 字节，最多读取 9,437,184 字节；请拆分文件",
-    ),
-    (
         message("wrong.answer", answer="good", allowed=["positive", "negative"]),
         "答案“good”不在可选之列：positive、negative",
     ),

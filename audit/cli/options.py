@@ -255,7 +255,7 @@ def command(name: str, panel: str, *examples: str) -> Callable[[Function], Funct
     return declare
 
 
-def _described(text: str) -> dict[str, str]:
+def _described(text: str) -> dict[str, Any]:
     paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
     return {"help": "\n\n".join(paragraphs), "short_help": paragraphs[0].removesuffix(".")}
 

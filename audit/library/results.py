@@ -84,7 +84,7 @@ class _Printed:
         return signature_line(self.document["signature"])
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.document == other.document  # type: ignore[attr-defined]
+        return type(self) is type(other) and self.document == other.document
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -71,7 +71,8 @@ def test_relations_lists_all_of_both_studies(answered):
     for row in rows:
         assert list(row) == RELATION
         assert row["unit"] in ("sentence", "document", "any")
-        assert row["languages"] in ([["*"]] if row["task"] == "translation" else [["en"], ["zh"]])
+        wanted = [["en"], ["zh"]] if row["task"] not in ("translation", "preference", "preference-tie") else [["*"]]
+        assert row["languages"] in [*wanted, *[["en"]] * row["task"].startswith("preference")]
         assert isinstance(row["preserves_truth"], bool)
         assert row["summary"].endswith(".")
     truth = {row["relation"]: row["preserves_truth"] for row in rows if row["task"] == "sentiment" and row["default"]}
