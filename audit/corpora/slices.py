@@ -70,15 +70,15 @@ def find_slicing(spec: str | SliceFunction) -> Slicing:
     """
     if not isinstance(spec, str):
         if not callable(spec):
-            raise AuditError(message("slices.no_function", what=type(spec).__name__), parameter="slices")
+            raise AuditError(
+                f"slices has {type(spec).__name__}, which is neither a name nor a function of a row", parameter="slices"
+            )
         return _slicing(getattr(spec, "__name__", type(spec).__name__).strip("<>"), spec)
     name, colon, argument = spec.partition(":")
     if name not in SLICES or (colon and name not in ARGUMENTS):
         return find_slicing(f"{COLUMN}:{spec}")
     if name in ARGUMENTS and not argument.strip():
-        raise AuditError(
-            message("slices.no_argument", spec=spec, usage=f"{name}:{ARGUMENTS[name]}"), parameter="slices"
-        )
+        raise AuditError(f"slice {spec!r} needs an argument; write {name}:{ARGUMENTS[name]}", parameter="slices")
     function = SLICES[name]
     if name == COLUMN:  # a column goes by its own name, unless that is a slice function's
         called = spec if argument in SLICES else argument
@@ -109,7 +109,8 @@ def divide(slicing: Slicing, rows: Sequence[Row]) -> tuple[list[str | None], lis
     for row, value in zip(rows, values, strict=True):
         if value is not None and not isinstance(value, str):
             raise AuditError(
-                message("slices.no_slice", name=slicing.name, row=row.key, what=type(value).__name__),
+                f"slice {slicing.name!r} is {type(value).__name__} for the row {row.key}; allowed are a name, "
+                "yes or no (bool), a number, or None",
                 parameter="slices",
             )
     names = [" ".join(value.split()) if type(value) is str else value for value in values]
@@ -130,11 +131,13 @@ def _values(slicing: Slicing, rows: Sequence[Row]) -> list[Any]:
         raise
     except Exception as problem:  # a function of the user's may raise anything
         reason = f"{type(problem).__name__}: {first_line(problem)}"
-        code = "slices.failed" if at is None else "slices.failed_at"
-        raise AuditError(message(code, name=slicing.name, row=at, reason=reason), parameter="slices") from problem
+        where = "" if at is None else f" at the row {at}"
+        raise AuditError(f"slice {slicing.name!r} failed{where}: {reason}", parameter="slices") from problem
     if len(values) != len(rows):
         raise AuditError(
-            message("slices.other_number", name=slicing.name, count=len(values), rows=len(rows)), parameter="slices"
+            f"slice {slicing.name!r} has {len(values):,} values for {len(rows):,} rows; a function of the whole corpus "
+            "returns one for each",
+            parameter="slices",
         )
     return values
 
@@ -244,7 +247,7 @@ def phrase(pattern: str) -> SliceFunction:
         re.compile(pattern)
         compiled = re.compile(whole if pattern.isascii() else pattern, re.IGNORECASE)
     except re.error as problem:
-        refused = message("slices.bad_pattern", pattern=pattern, reason=str(problem))
+        refused = f"slice phrase: {pattern!r} is no regular expression: {problem}"
         raise AuditError(refused, parameter="slices") from None
     return lambda row: any(compiled.search(text) for text in row.input.texts)
 

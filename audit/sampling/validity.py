@@ -14,7 +14,6 @@ from sqlalchemy import Connection, delete, select
 
 from audit.errors import AuditError, UnknownName
 from audit.keys import uniform
-from audit.messages import message
 from audit.relations import Outcome, name_order
 from audit.sampling.options import ValidityRequest as ValidityRequest
 from audit.sampling.samples import Numbers
@@ -56,7 +55,9 @@ def draw_pairs(connection: Connection, request: ValidityRequest, study: int | No
         if study in (None, id):
             drawn += _draw_study(connection, request, int(id), int(seed), wanted)
     if not drawn:
-        raise AuditError(message("validity.no_groups" if study is None else "validity.no_groups_in", study=study))
+        if study is None:
+            raise AuditError("no study has a checked group with a follow-up, so nothing to draw; run `audit run` first")
+        raise AuditError(f"study {study} has no checked group with a follow-up under these relations; finish its run")
     order = {id: at for at, (id, _) in enumerate(studies)}
     return sorted(drawn, key=lambda pairs: (order[pairs.study], name_order(pairs.relation)))
 
@@ -69,7 +70,9 @@ def _draw_study(
     seed = request.seed if request.seed is not None else int(stored["seed"]) if stored else seed
     if stored is not None and stored["seed"] != seed:
         raise AuditError(
-            message("validity.other_seed", study=study, before=stored["seed"], seed=seed), parameter="seed"
+            f"the pairs of study {study} were drawn with the seed {stored['seed']}; leave the seed {seed} out, and the "
+            "draw goes on",
+            parameter="seed",
         )
     checks, numbers = checked(connection, [study]), Numbers.of_study(connection, study, seed)
     names = dict(connection.execute(select(relation.c.id, relation.c.name)).all())
