@@ -11,7 +11,6 @@ from audit.corpora.base import CORPORA, Corpus, Row, Unit, loaded, short_name, s
 from audit.corpora.files import AS_IT_IS, FileCorpus, Reading, is_file_name
 from audit.corpora.recordings import RecordedTexts, Toward, check_targets, split_targets
 from audit.errors import AuditError
-from audit.messages import message
 from audit.tasks import matches
 
 CORPORA.register(RecordedTexts.prefix, RecordedTexts, argument="FILE")
@@ -52,7 +51,8 @@ def get_corpus(
     (prefix, path), registered = split_name(base), _is_registered(base)
     is_file = not registered and not prefix and is_file_name(base)
     if reading != AS_IT_IS and not is_file:
-        raise AuditError(message("corpus_file.reads_files", name=name), parameter=("columns", "labels"))
+        raise AuditError(f"{name} has columns and labels of its own; columns and labels are for a file of yours: leave "
+                         "them out", parameter=("columns", "labels"))  # fmt: skip
     if prefix == RecordedTexts.prefix:
         return _as_asked(RecordedTexts(path, language, unit, targets), task, None, None)
     if is_file:

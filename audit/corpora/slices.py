@@ -69,8 +69,7 @@ def find_slicing(spec: str | SliceFunction) -> Slicing:
     if name not in SLICES or (colon and name not in ARGUMENTS):
         return find_slicing(f"{COLUMN}:{spec}")
     if name in ARGUMENTS and not argument.strip():
-        usage = f"{name}:{ARGUMENTS[name]}"
-        raise AuditError(message("slices.no_argument", spec=spec, usage=usage), parameter="slices")
+        raise AuditError(f"slice {spec!r} needs an argument; write {name}:{ARGUMENTS[name]}", parameter="slices")
     function = SLICES[name]
     if name == COLUMN:  # a column goes by its own name, unless that is a slice function's
         called = spec if argument in SLICES else argument
@@ -93,9 +92,9 @@ def divide(slicing: Slicing, rows: Sequence[Row]) -> tuple[list[str | None], lis
     except AuditError:
         raise
     except Exception as problem:  # a function of the user's may raise anything
-        code, at = ("slices.failed", None) if slicing.whole else ("slices.failed_at", rows[len(values)].key)
+        at = "" if slicing.whole else f" at the row {rows[len(values)].key}"
         reason = f"{type(problem).__name__}: {first_line(problem)}"
-        raise AuditError(message(code, name=slicing.name, row=at, reason=reason), parameter="slices") from problem
+        raise AuditError(f"slice {slicing.name!r} failed{at}: {reason}", parameter="slices") from problem
     kinds = {bool if isinstance(value, bool | np.bool_) else type(value) for value in values if value is not None}
     if kinds == {bool}:
         return [None if value is None else YES if value else NO for value in values], [YES, NO]
@@ -103,8 +102,11 @@ def divide(slicing: Slicing, rows: Sequence[Row]) -> tuple[list[str | None], lis
         return cut([None if value is None else float(value) for value in values], slicing.parts)
     for row, value in zip(rows, values, strict=True):
         if value is not None and not isinstance(value, str):
-            what = type(value).__name__
-            raise AuditError(message("slices.no_slice", name=slicing.name, row=row.key, what=what), parameter="slices")
+            raise AuditError(
+                f"slice {slicing.name!r} is {type(value).__name__} for the row {row.key}; allowed are a name, "
+                "yes or no (bool), a number, or None",
+                parameter="slices",
+            )
     names = [" ".join(value.split()) if type(value) is str else value for value in values]
     return [name or None for name in names], list(slicing.names)
 
@@ -214,7 +216,7 @@ def phrase(pattern: str) -> SliceFunction:
         re.compile(pattern)
         compiled = re.compile(whole if pattern.isascii() else pattern, re.IGNORECASE)
     except re.error as problem:
-        refused = message("slices.bad_pattern", pattern=pattern, reason=str(problem))
+        refused = f"slice phrase: {pattern!r} is no regular expression: {problem}"
         raise AuditError(refused, parameter="slices") from None
     return lambda row: any(compiled.search(text) for text in row.input.texts)
 

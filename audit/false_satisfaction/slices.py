@@ -14,7 +14,6 @@ from audit.corpora.slices import ARGUMENTS, DOCUMENT, GOLD, SLICES, Slicing, div
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.population import StudyRow
-from audit.messages import message
 from audit.relations.registry import name_order
 from audit.store import snapshot, table_of, tables
 from audit.tasks import Input, get_task
@@ -55,7 +54,7 @@ def slice_sources(database: Engine | Connection, counted: Counted, slicings: Seq
     """
     names = [slicing.name for slicing in slicings]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise AuditError(message("slices.twice", name=twice), parameter="slices")
+        raise AuditError(f"slices: {twice!r} is there twice; name each once", parameter="slices")
     by: dict[str, dict[int, StudySlices]] = {name: {} for name in names}
     columns: set[str] = set()
     with snapshot(database) as connection:
@@ -69,7 +68,9 @@ def slice_sources(database: Engine | Connection, counted: Counted, slicings: Seq
         if any(slices.names for slices in by[slicing.name].values()):
             continue
         if slicing.name == GOLD:
-            raise AuditError(message("slices.no_gold"), parameter="slices")
+            raise AuditError(
+                "no source has a gold label; slice by a column or a function, or leave gold out", parameter="slices"
+            )
         if slicing.column is not None and slicing.column not in columns:
             raise UnknownName(
                 "slice",
@@ -109,10 +110,8 @@ def _slices(slicing: Slicing, study: StudyRow, sources: np.ndarray, rows: Sequen
     present = {value for value in values if value is not None}
     if len(present) > MOST:
         raise AuditError(
-            message(
-                "slices.many_values", by=slicing.name, corpus=study["corpus"], study=study["id"], count=len(present),
-                most=MOST,
-            ),
+            f"{slicing.name!r} of {study['corpus']} (study {study['id']}) has {len(present):,} values; slices are "
+            f"at most {MOST}: choose another property, or a function that makes fewer",
             parameter="slices",
         )  # fmt: skip
     if slicing.name == GOLD:

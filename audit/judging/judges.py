@@ -16,6 +16,7 @@ from audit.false_satisfaction.population import read_population
 from audit.false_satisfaction.questions import question_ids
 from audit.false_satisfaction.resolution import drawn_groups
 from audit.judging.asking import make_questions
+from audit.judging.options import JudgeRequest as JudgeRequest
 from audit.judging.queue import show
 from audit.judging.words import guideline_of
 from audit.keys import canonical
@@ -31,19 +32,6 @@ from audit.tasks.questions import BROKEN, HOLDS, UNSURE, Subject
 HOPELESS = 20  # Questions one after the other without an answer, after which a judge is asked no more
 _NAMES = {"summarization": "Summary", "translation": "Translation", "question-answering": "Answer"}
 """What an output is called that is judged with its text, where the task does not say."""
-
-
-@dataclass(frozen=True)
-class JudgeRequest:
-    """What a judge is asked: the questions of what was drawn, or all satisfied groups (`everything`), so that it is a
-    proxy of every cell; as people are asked (`variants` 0) or in other ways, too; `most` at most; `allow_own`: also a
-    system under test."""
-
-    variants: tuple[int, ...] = (0,)
-    everything: bool = False
-    study: int | None = None
-    most: int | None = None
-    allow_own: bool = False
 
 
 @dataclass
@@ -81,8 +69,6 @@ def ask_judge(
 ) -> AskedOf:
     """Ask a judge what it has not answered yet, and store each answer as it comes. Raises Refused for a judge that is a
     system under test, AuditError where nothing was drawn, and where a judge answers nothing any more."""
-    if request.most is not None and request.most < 1:
-        raise AuditError(f"max_calls {request.most}: must be at least 1", parameter="max_calls")
     with engine.connect() as connection:
         studies = [row["id"] for row in ground_of(connection, request.study).studies]
         if not request.everything and not set(studies) & set(terms_of(connection)):
@@ -102,15 +88,15 @@ def ask_judge(
     with writing(engine) as connection:
         judge_id, _ = insert_one(connection, tables.Judge, row, "name", "version", "settings")
     done = AskedOf(judge_id, judge.name, own)
-    session = _Session(engine, judge, done, request.most, watch or (lambda done, total: None))
+    session = _Session(engine, judge, done, request.max_calls, watch or (lambda done, total: None))
     with engine.connect() as connection:
         drawn = _drawn_questions(connection, studies)
         failed = {row.question_id for row in last_answers(connection, judge_id) if row.answer is None} - set(drawn)
-    session.ask(drawn, request.variants)
+    session.ask(drawn, [0, *sorted(map(VARIANTS.index, set(request.variants)))])
     session.ask(sorted(failed), (0,))
     tried: set[int] = set()
     # Everything: what the satisfied groups need that are to have a value of the proxy, sources first, until none waits.
-    while request.everything and (request.most is None or done.asked < request.most):
+    while request.everything and (request.max_calls is None or done.asked < request.max_calls):
         with writing(engine) as connection:
             wanted = sorted(_wanted(connection, judge_id, studies), key=lambda about: (*about[:2], about[2] or ""))
             made, number = make_questions(connection, wanted)
@@ -251,13 +237,3 @@ def asked_of(connection: Connection, question_id: int) -> Asked:
     relation = f"{group.relation}: {group.summary}".rstrip(": ") if group else ""
     task = base_of(shown.task)
     return Asked(task, shown.kind, question, labels, shown.texts, parts, shown.output, relation, guideline)
-
-
-def variants_named(names: Sequence[str]) -> tuple[int, ...]:
-    """The numbers of ways of asking by name, beside 0, as people are asked. Raises AuditError for another name."""
-    for name in names:
-        if name not in VARIANTS[1:]:
-            raise AuditError(
-                f"{name!r} is no other way of asking; allowed are {with_commas(VARIANTS[1:])}", parameter="variants"
-            )
-    return (0, *sorted({VARIANTS.index(name) for name in names}))

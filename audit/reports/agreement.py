@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Engine, select
 
 import audit
 from audit.errors import AuditError
-from audit.messages import message
+from audit.messages import message, with_commas
 from audit.relations.registry import name_order
 from audit.reports.document import Entry
 from audit.reports.ratings import Rated, stored_ratings
@@ -51,9 +51,9 @@ def agreement_report(
         spelled = {label.casefold(): label for label in order}
         frame = frame.assign(label=[spelled.get(label.casefold(), label) for label in frame["label"]])
         if unknown := sorted(set(frame["label"]) - set(order)):
-            raise AuditError(message("agreement.not_in_order", label=unknown[0], order=order))
+            raise AuditError(f"label {unknown[0]!r} is not in the order {with_commas(order)}; name every label once")
         if len(set(order)) < len(order):
-            raise AuditError(message("agreement.order_twice", order=order))
+            raise AuditError(f"the order {with_commas(order)} has a label twice; name every label once")
     ratings = Ratings.of(frame, order or rated.labels, order is not None)
     check_level(level, ratings)
     if not ratings.shared.any():

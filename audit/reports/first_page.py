@@ -111,7 +111,7 @@ def lenient_text(report: Entry, say: Say) -> str:
 
 def open_questions(totals: Entry) -> int:
     """Return how many questions drawn groups wait for: about texts and outputs, and about groups; audits apart."""
-    return (totals["waiting"] or 0) + totals.get("waiting_groups", 0)
+    return int((totals["waiting"] or 0) + totals.get("waiting_groups", 0))
 
 
 def next_lines(report: Entry, entry: Entry, say: Say) -> Iterator[str]:

@@ -203,7 +203,10 @@ def opinions(engine: Engine, task: str | None = None) -> Rated:
                 serves = (group.relation, systems[system_id], of_source[cluster])
                 rows.append((f"{id}/{system_id}", name, label, cluster, *serves))
     if not rows:
-        raise AuditError(message("cells.no_opinions"))
+        raise AuditError(
+            "nobody's own answers cover a drawn group, so there are no opinions on false satisfactions to compare; "
+            "draw groups with `audit sample` and let people answer"
+        )
     note = (
         "A group counts for an annotator whose own answers cover all its members; groups of one source are a cluster."
     )

@@ -96,7 +96,7 @@ def _rollup_name(report: Entry, entry: Fields, say: Say) -> str:
     """Return the name of a roll-up, with its task where the report has several."""
     name = str(entry["name"])
     if entry["by"] in ("overall", "family"):
-        name = say("violations.all_cells") if entry["by"] == "overall" else family_name(name, say.language)
+        name = say("account.all_languages") if entry["by"] == "overall" else family_name(name, say.language)
     several = len({relation["task"] for relation in report["relations"]}) > 1
     return f"{name} ({task_name(entry['task'], say.language)})" if several and entry["task"] else name
 

@@ -267,7 +267,9 @@ def _pair(
 def pair_sizes(comparison: Comparisons | None, weights: Mapping[str, float], systems: Sequence[str]) -> Entry:
     """Return the number of groups that apply to both, of those that tell them apart, and of these the answered ones."""
     sizes = {"groups": 0, "informative": 0, "judged": 0}
-    for name in weights.keys() & comparison.groups.keys() if comparison is not None else ():
+    if comparison is None:
+        return sizes
+    for name in weights.keys() & comparison.groups.keys():
         a, b = comparison.columns(systems)
         groups, answered = comparison.groups[name], comparison.answered[name]
         pair = groups.pair(a, b)

@@ -66,7 +66,7 @@ def report_of(
     add_carries(report, counted, target)
     report["accuracy"] = accuracy_entries(report["violations"], basis.accuracy)
     add_accuracy(report, basis.accuracy)
-    report |= basis.parts  # type: ignore[typeddict-item]
+    report |= basis.parts
     if primary:
         report["primary"] = primary
     if basis.sliced is not None:
@@ -162,5 +162,5 @@ def _described(basis: Evidence, settings: Entry, primary: Sequence[Entry]) -> En
         notes.append(message("note.proxy_left_out", name=name, count=int(number), reason=reason))
     if tested := [entry for entry in primary if entry["tested"]]:
         names = ("study", "system", "other", "relation")
-        described["primary"] = [{key: one[key] for key in names if one[key] is not None} for one in tested]  # type: ignore[literal-required]
+        described["primary"] = [{key: one[key] for key in names if one[key] is not None} for one in tested]
     return described | {"notes": notes}

@@ -103,11 +103,11 @@ def validity_report(database: Engine | Connection, study: int | None = None) -> 
             need_study(connection, study)
         found = read_validity(connection, None if study is None else [study])
         if found is None:
-            raise AuditError(message("validity.none_drawn"))
+            raise AuditError("no pairs were drawn to be rated; draw some with `audit validity draw`")
         pairs, ratings = found
         entries = validity_entries(connection, pairs, ratings)
     if not entries:
-        raise AuditError(message("validity.none_rated"))
+        raise AuditError("nobody has rated any of the drawn texts yet")
     raters = ratings.groupby("annotator", sort=True).size().rename("ratings").rename_axis("name").reset_index()
     questions, most = len({*pairs["source"], *pairs["follow_up"]}) * len(SCALES), int(pairs["wanted"].max())
     few = questions - int((ratings.groupby(["input_id", "scale"]).size() >= most).sum())

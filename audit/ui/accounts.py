@@ -63,12 +63,12 @@ def page() -> None:
 def _row(account: Account, studies: Mapping[int, str]) -> dict[str, str]:
     last_seen = f"{account.seen_at:%Y-%m-%d %H:%M} UTC" if account.seen_at else t("accounts.never")
     return {
-        t("accounts.name"): account.name,
-        t("accounts.role"): t(f"role.{account.role}"),
-        t("accounts.state"): t("accounts.disabled" if account.disabled else "accounts.enabled"),
+        t("welcome.name"): account.name,
+        t("column.role"): t(f"role.{account.role}"),
+        t("browse.state"): t("accounts.disabled" if account.disabled else "accounts.enabled"),
         t("accounts.seen"): last_seen,
-        t("accounts.languages"): ", ".join(account.languages) or t("account.all_languages"),
-        t("accounts.studies"): _named(account.studies, studies),
+        t("column.languages"): ", ".join(account.languages) or t("account.all_languages"),
+        t("menu.studies"): _named(account.studies, studies),
     }
 
 
@@ -90,7 +90,7 @@ def _studies_field(studies: Mapping[int, str], key: str, present: Sequence[int] 
     if not studies:
         return []
     return st.multiselect(
-        t("accounts.studies"),
+        t("menu.studies"),
         list(studies),
         [id for id in present if id in studies],
         format_func=studies.__getitem__,
@@ -102,7 +102,7 @@ def _studies_field(studies: Mapping[int, str], key: str, present: Sequence[int] 
 
 def _role_field(key: str, role: str = "annotator") -> str:
     place = ALL_ROLES.index(role)
-    return st.selectbox(t("accounts.role"), ALL_ROLES, place, format_func=in_words(ALL_ROLES, "role"), key=key)
+    return st.selectbox(t("column.role"), ALL_ROLES, place, format_func=in_words(ALL_ROLES, "role"), key=key)
 
 
 def _languages_field(key: str, languages: Sequence[str] = ()) -> list[str]:
@@ -175,9 +175,9 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
         by_id = {one.id: one for one in still_open}
         rows: list[Mapping[str, object]] = [
             {
-                t("accounts.role"): t(f"role.{one.role}"),
-                t("accounts.languages"): one.languages.replace(",", ", ") or t("account.all_languages"),
-                t("accounts.studies"): _named(one.studies, studies),
+                t("column.role"): t(f"role.{one.role}"),
+                t("column.languages"): one.languages.replace(",", ", ") or t("account.all_languages"),
+                t("menu.studies"): _named(one.studies, studies),
                 t("invite.uses_left"): one.uses_left,
                 t("invite.expires"): f"{one.expires_at:%Y-%m-%d %H:%M} UTC",
                 t("invite.code"): one.code,
@@ -204,7 +204,7 @@ def _show_change_form(engine: Engine, by: int, accounts: list[Account], studies:
     st.header(t("accounts.change"))
     by_id = {account.id: account for account in accounts}
     chosen = by_id[
-        st.selectbox(t("accounts.name"), list(by_id), format_func=lambda id: by_id[id].name, key="change-who")
+        st.selectbox(t("welcome.name"), list(by_id), format_func=lambda id: by_id[id].name, key="change-who")
     ]
     name = chosen.name
     with st.form(f"edit-{chosen.id}"):
@@ -248,9 +248,9 @@ def account_page() -> None:
     st.header(t("menu.account"))
     languages = ", ".join(profile.languages) or t("account.all_languages")
     facts = (
-        (t("accounts.name"), profile.name),
-        (t("accounts.role"), t(f"role.{profile.role}")),
-        (t("accounts.languages"), languages),
+        (t("welcome.name"), profile.name),
+        (t("column.role"), t(f"role.{profile.role}")),
+        (t("column.languages"), languages),
     )
     rows = "".join(f"<dt>{html(name)}</dt><dd>{html(value)}</dd>" for name, value in facts)
     st.html(f'<dl class="audit-orders">{rows}</dl>')

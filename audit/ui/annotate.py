@@ -98,7 +98,7 @@ def training_card(engine: Engine, account_id: int, training: Training | None, le
 
 
 def _introduction(training: Training) -> None:
-    heading(t("training.title"))
+    heading(t("measure.training"))
     values = {"questions": training.questions, "mark": f"{100 * training.mark:.0f}"}
     if training.last is not None:
         st.warning(
@@ -107,7 +107,7 @@ def _introduction(training: Training) -> None:
         st.write(t("training.again", **values))
     else:
         st.write(t("training.what", **values))
-    _go_on(t("training.begin"), f"begin-{training.attempt}", _begin, training.attempt)
+    _go_on(t("first.enter"), f"begin-{training.attempt}", _begin, training.attempt)
     with st.container(key="guideline", border=True):
         st.markdown(guideline_shown(training.shown).text)
 
@@ -138,7 +138,7 @@ def _feedback(shown: Shown, feedback: Feedback) -> None:
         st.error(t("training.wrong", answer=answer, right=allowed), icon=":material/cancel:")
     if feedback.explanation:
         st.markdown(plain(feedback.explanation))
-    _go_on(t("training.go_on"), f"seen-{feedback.question_id}", _close_feedback)
+    _go_on(t("gate.go_on"), f"seen-{feedback.question_id}", _close_feedback)
 
 
 def _result(result: Attempt, training: Training | None) -> None:
@@ -235,7 +235,7 @@ def _gate(engine: Engine, account_id: int, shown: Shown) -> None:
     st.markdown(f"{t('gate.keys')} {' · '.join(keys)}")
     with st.container(key="gate"):
         args = (shown.task, shown.kind)
-        begin = t("gate.begin" if is_new else "gate.go_on")
+        begin = t("first.enter" if is_new else "gate.go_on")
         st.button(begin, key="gate-begin", shortcut=GO_ON, on_click=_open_gate, args=args, type="primary")
         if not is_new:
             _small_button("undo", f"gate-{_browser_id(shown.id)}", "z", _undo, engine, account_id)

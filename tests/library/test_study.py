@@ -60,24 +60,6 @@ def test_a_study_from_texts_to_report():
 
 
 @pytest.mark.slow
-def test_where_gold_alone_answers_what_it_can_settle_is_drawn():
-    shouted()
-    texts = [(f"A good film, the {n}th.", "positive" if n % 10 else None) for n in range(60)]
-    study = audit.run(texts, [by_keyword], ["MINE.1"], progress=False)
-    report = study.answer_with_gold().report()
-    assert (report.cells[0].judged, report.cells[0].fs.value) == (54, 0.0)
-    assert any("with a gold label alone" in note for note in report.notes)
-    # Where people are asked, too, there is no rate of what gold answers before they have answered.
-    everyone = audit.run(texts, [by_keyword], ["MINE.1"], progress=False).sample(60, annotators=1).answer_with_gold()
-    assert len(everyone.questions()) == 6
-    (cell,) = everyone.report().document["cells"]
-    assert (cell["drawn"], cell["judged"], cell["waiting"], cell["fs_rate"]["value"]) == (60, 54, 6, None)
-    assert "wait for people" in cell["fs_rate"]["reason"]
-    by_label = everyone.answer(everyone.questions().assign(label="positive", annotator="anna")).report()
-    assert by_label.cells[0].judged == 60
-
-
-@pytest.mark.slow
 def test_the_report_of_a_stored_study_is_the_same_when_it_is_opened(tmp_path: Path):
     store = tmp_path / "films.db"
     study = audit.run(FILMS, {"words": by_keyword}, ["MR3.1"], store=store, progress=False)
@@ -244,13 +226,6 @@ def test_a_system_that_cannot_be_prepared_leaves_no_database(tmp_path: Path):
     with pytest.raises(audit.AuditError, match="no model"):
         audit.run(FILMS, [Broken()], ["MR3.1"], store=tmp_path / "films.db", progress=False)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_temporary_database_goes_with_its_study():
-    with audit.run(FILMS[:1], [by_keyword], ["MR3.1"], progress=False) as study:
-        folder = Path(study.store).parent
-        assert folder.is_dir()
-    assert not folder.exists()
 
 
 def _breaks(text: str) -> str:
