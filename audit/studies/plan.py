@@ -20,18 +20,19 @@ from pydantic import Field, create_model
 from audit.corpora import Reading, all_corpora, get_corpus
 from audit.corpora.base import Corpus
 from audit.errors import AuditError
+from audit.false_satisfaction.resolution import Whose
 from audit.files import read_text, toml_of
 from audit.judging.settings import BOUNDS, JudgingSettings
 from audit.judging.words import GUIDELINE_FILE, KEYS, faults_of, guideline_of, words_content
 from audit.messages import LANGUAGES, message, with_commas
 from audit.options import Options, options_of, values_of
 from audit.relations import Relation, get_relation
-from audit.reports.options import ReportOptions
 from audit.resources import data_file
 from audit.runner.fitting import check_limits_used, fitting
 from audit.runner.options import CorpusOptions, RunOptions
 from audit.runner.system_runner import loaded
 from audit.sampling.options import FRONT, MAJORITY, SampleOptions
+from audit.statistics.intervals import Target
 from audit.studies.deviations import primary_named
 from audit.studies.own_systems import served_functions
 from audit.systems import all_systems, offered, without_version
@@ -85,7 +86,9 @@ _TABLES: dict[str, Any] = {
         },
     },
     "report": {
-        **_keys(ReportOptions, "answers target delta", answers=None, delta=None),
+        "answers": (Whose | None, None),
+        "target": (Target | None, None),
+        "delta": (Annotated[float, Ge(0), Le(1)] | None, None),
         "weights": (str | None, None),
         "primary": (list[str] | None, None),
         "primary_relation": (str | None, None),
