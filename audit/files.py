@@ -72,11 +72,7 @@ def refuse_no_file(path: str | Path) -> None:
 
 
 def kind_of(mode: int) -> Message:
-    """What stands at a place where an ordinary file should, in words; `mode` is the file system's.
-
-    >>> kind_of(stat.S_IFIFO)
-    'a named pipe'
-    """
+    """What stands at a place where an ordinary file should, in words; `mode` is the file system's."""
     kinds = {stat.S_IFDIR: "file.folder", stat.S_IFIFO: "file.pipe", stat.S_IFSOCK: "file.socket"}
     return message(kinds.get(stat.S_IFMT(mode), "file.device"))
 
@@ -110,18 +106,15 @@ def read_json(path: str | Path, advice: str) -> Any:
 
 
 def toml_of(path: str | Path, text: str, advice: str) -> dict[str, Any]:
-    r"""What TOML of somebody else says; `path` is for messages. Numbers without end are refused.
-
-    Raises BadFile, which ends with the advice.
+    r"""What TOML of somebody else says; `path` is for messages. Raises BadFile, which ends with the advice; also for
+    numbers without end.
 
     >>> toml_of("plan.toml", "[study]\nlimit = inf", "see `audit study example`")
     Traceback (most recent call last):
-    audit.errors.BadFile: plan.toml: study.limit: inf is not a number to compute with; see `audit study example`
+    audit.errors.BadFile: plan.toml: inf is not a number to compute with; see `audit study example`
     """
     try:
-        content = tomllib.loads(text)
-        _refuse_endless(content)
-        return content
+        return tomllib.loads(text, parse_float=_number)
     except RecursionError:
         problem: object = message("file.deep")
     except Excessive as error:
@@ -145,17 +138,6 @@ def _whole(spelled: str) -> int:
 _JSON = json.JSONDecoder(parse_float=_number, parse_int=_whole, parse_constant=_number)
 raw_json = _JSON.raw_decode
 """`parse_json` for a text that begins with JSON: the value, and where it ends. Raises RecursionError, too."""
-
-
-def _refuse_endless(value: object, *keys: str) -> None:
-    """Raise Excessive for what TOML allows and nobody can compute with: inf, nan, and whole numbers of any length."""
-    if isinstance(value, float) and not math.isfinite(value):
-        raise Excessive(message("file.number_at", key=".".join(keys), number=value))
-    if isinstance(value, int) and value.bit_length() > 1023:  # Python spells no long one in decimals
-        raise Excessive(message("file.number_at", key=".".join(keys), number=f"{value:#x}"[:40]))
-    if isinstance(value, dict | list):
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            _refuse_endless(item, *keys, str(key))
 
 
 def text_of(path: str | Path, content: bytes) -> str:
@@ -224,7 +206,7 @@ def first_lines(lines: Sequence[str], most: int) -> str:
 PIECE = 20_000
 """Rows that are in memory at once, of a table that is read in pieces."""
 LARGE = 20 << 20
-"""Bytes above which a file shows a progress bar and is not kept in memory."""
+"""Bytes above which a file is not kept in memory."""
 MISSING = frozenset({"", "NA", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None"})
 """What R, Excel, pandas and SQL write where a label is missing. "none" in small letters is a label of audit's."""
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -389,8 +371,9 @@ def read_pieces(
 
     joins = {name: parts for name in joined_columns if len(parts := [part.strip() for part in name.split("+")]) > 1}
     some = False
-    with _unpacked(path, content) as (name, stream, bar):
-        kind = _kind(path, name)
+    with _unpacked(path, content) as (name, stream):
+        if (kind := PurePath(name).suffix.lower()) not in _TABLES:
+            raise BadFile(message("file.bad_suffix", file=path, suffixes=_TABLES, packed=_PACKED))
         if kind == ".parquet":
             with installed_extras():
                 import_module("pyarrow")
@@ -407,7 +390,6 @@ def read_pieces(
                 for joined_name, parts in joins.items():
                     if joined_name not in frame and set(parts) <= set(frame.columns):
                         frame[joined_name] = frame[parts].fillna("").map(as_text).agg(" ".join, axis=1)
-                bar()
                 some = some or bool(len(frame))
                 yield frame
         except UnicodeDecodeError:
@@ -417,15 +399,12 @@ def read_pieces(
 
 
 def read_lines(path: str | Path) -> Iterator[str]:
-    """Yield the lines of a text in UTF-8 or UTF-16, packed or not, without holding all of it; a bar shows how far it is
-    in a large one. Raises BadFile as `read_text` does."""
+    """Yield the lines of a text in UTF-8 or UTF-16, packed or not, without holding all of it. Raises BadFile as
+    `read_text` does."""
     some = False
-    with _unpacked(path, None) as (_, stream, bar):
-        text = io.TextIOWrapper(stream, _encoding(stream.peek(4)[:4]), newline=None)
+    with _unpacked(path, None) as (_, stream):
         try:
-            for number, line in enumerate(text):
-                if not number % 1_000:
-                    bar()
+            for line in io.TextIOWrapper(stream, _encoding(stream.peek(4)[:4]), newline=None):
                 some = some or bool(line.strip())
                 yield line
         except UnicodeDecodeError:
@@ -461,14 +440,13 @@ def _plain(value: Any) -> Any:
 
 
 @contextmanager
-def _unpacked(path: str | Path, content: bytes | None) -> Iterator[tuple[str, io.BufferedReader, Callable[[], object]]]:
-    """The name of a table, its bytes, and what shows how far they are read."""
+def _unpacked(path: str | Path, content: bytes | None) -> Iterator[tuple[str, io.BufferedReader]]:
+    """The name of a table, and its bytes."""
     if content is None:
         refuse_no_file(path)
     with ExitStack() as stack:
         try:
             raw: Any = io.BytesIO(content) if content is not None else stack.enter_context(open(path, "rb"))
-            size = 0 if content is not None else os.stat(path).st_size
             name, packed = PurePath(path).name, raw
             if name.lower().endswith(".gz"):
                 name, packed = name[:-3], gzip.GzipFile(fileobj=raw)
@@ -478,24 +456,10 @@ def _unpacked(path: str | Path, content: bytes | None) -> Iterator[tuple[str, io
                 if len(names) != 1:
                     raise BadFile(message("file.zip_of_many", file=path, count=len(names)))
                 name, packed = names[0], archive.open(names[0])
-            if size <= LARGE:
-                yield name, io.BufferedReader(packed), lambda: None
-                return
-            from tqdm import tqdm
-
-            bar = tqdm(total=size, unit="B", unit_scale=True, desc=name, leave=False, disable=None)
-            stack.callback(bar.close)
-            yield name, io.BufferedReader(packed), lambda: bar.update(raw.tell() - bar.n)
+            yield name, io.BufferedReader(packed)
         except (OSError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
             reason = getattr(problem, "strerror", None) or problem
             raise BadFile(message("file.unreadable", file=path, reason=reason)) from problem
-
-
-def _kind(path: str | Path, name: str) -> str:
-    suffix = PurePath(name).suffix.lower()
-    if suffix not in _TABLES:
-        raise BadFile(message("file.bad_suffix", file=path, suffixes=_TABLES, packed=_PACKED))
-    return suffix
 
 
 def _encoding(start: bytes) -> str:
@@ -509,7 +473,7 @@ def _encoding(start: bytes) -> str:
 
 def _refuse_encoding(path: str | Path, content: bytes | None) -> NoReturn:
     """Raise BadFile for what is no UTF-8, with how the line reads in the encoding that it may have."""
-    with _unpacked(path, content) as (name, stream, _):
+    with _unpacked(path, content) as (name, stream):
         if _encoding(stream.peek(4)[:4]) != "utf-8-sig":
             raise BadFile(message("file.not_utf16", file=path))
         at = 0
@@ -529,11 +493,7 @@ def _refuse_encoding(path: str | Path, content: bytes | None) -> NoReturn:
 
 
 def _likely_encoding(line: bytes) -> str:
-    """GB18030 where a line reads as usual Chinese characters, else Windows-1252, in which nearly all bytes read.
-
-    >>> _likely_encoding("很好".encode("gb18030")), _likely_encoding("crème brûlée".encode("cp1252"))
-    ('GB18030', 'WINDOWS-1252')
-    """
+    """GB18030 where a line reads as usual Chinese characters, else Windows-1252, in which nearly all bytes read."""
     try:
         line.decode("gb18030").encode("gb2312")
     except UnicodeError:

@@ -30,62 +30,52 @@ from audit.resources import attribute, import_from_here
 
 T = TypeVar("T")
 
+GROUP = "audit.plugins"
 VARIABLE = "AUDIT_PLUGINS"
 """The environment variable with the modules of plug-ins, separated by commas. Child processes inherit it."""
-GROUP = "audit.plugins"
-"""The group of entry points: each names a module that registers things when it is imported."""
 PACKS = ("audit.packs.english", "audit.packs.chinese", "audit.packs.translation", "audit.packs.preference")
 """What comes with audit for languages, and for the services of others. Each registers its things when it is imported,
 and its relations in its modules `relations` and `perturbations` where it has them."""
 _log = logging.getLogger(__name__)
 _lock = RLock()
-_plugins: set[str] = set()
-"""Modules of plug-ins that were loaded; GROUP, once they were looked for."""
+_plugins: set[str] = set()  # Modules of plug-ins that were loaded; GROUP, once they were looked for
 _problems: list[str] = []
+_said: set[str] = set()
 EXPECTED: dict[tuple[str, str], str] = {}
 """Of a kind and a name that a database which this process opened has from a plug-in: what to say where it is absent."""
-_loaded_now: list[tuple[str, str]] = []
-"""Origin and module of the plug-ins that are being loaded, the innermost last."""
+_loaded_now: list[tuple[str, str]] = []  # Origin and module of the plug-ins that are being loaded, the innermost last
 
 
 @dataclass(frozen=True)
 class Entry(Generic[T]):
-    """A thing with its name."""
+    """A thing with its name.
+
+    `thing` is "module:attribute" until it is wanted. `origin` is the plug-in that brought it, its distribution with the
+    version or its module; empty: it comes with audit. `module` defines it. `argument` stands behind a colon after the
+    name, in brackets where it may be left out. `listed`: it is one of `names`.
+    """
 
     name: str
     thing: T | str
-    """"module:attribute" until it is wanted."""
     origin: str = ""
-    """The plug-in that brought it: its distribution with the version, or its module. Empty: it comes with audit."""
     module: str = ""
-    """That defines it."""
     argument: str = ""
-    """What stands behind a colon after the name, in capitals; in brackets where it may be left out."""
     listed: bool = True
-    """Whether it is one of `names`."""
 
 
 class Registry(Generic[T]):
     """The things of one kind by their names, those of audit and those of plug-ins.
 
-    A thing may be registered as "module:attribute": it is imported when it is wanted.
-
     >>> shapes = Registry[type]("shape")
-    >>> shapes.register("line", int)
-    <class 'int'>
     >>> shapes.register("ordered", "collections:OrderedDict")
     'collections:OrderedDict'
     >>> shapes.names(), shapes.get("ordered").__name__
-    (['line', 'ordered'], 'OrderedDict')
-    >>> shapes.get("lime")
-    Traceback (most recent call last):
-    audit.errors.UnknownName: unknown shape 'lime'; known are: line, ordered; did you mean 'line'?
+    (['ordered'], 'OrderedDict')
     """
 
     def __init__(self, kind: str, home: str = ""):
         """`kind` is its word in messages, and `home` the module that registers what comes with audit."""
-        self.kind = kind
-        self.home = home
+        self.kind, self.home = kind, home
         self.check: Callable[[str, Any], None] = lambda name, thing: None
         """Raises AuditError where a thing cannot have this name or cannot be used; set by the room that is home."""
         self._entries: dict[str, Entry[T]] = {}
@@ -100,9 +90,7 @@ class Registry(Generic[T]):
         listed: bool = True,
         origin: str = "",
     ) -> Any:
-        """Give the thing, or what is decorated, this name; returns it.
-
-        `argument` says that an argument stands behind the name and a colon, "FILE" for instance; "[FILE]" that it may.
+        """Give the thing, or what is decorated, this name; returns it. A thing may be "module:attribute".
 
         Raises AuditError for a name that is taken, unless the thing is to `replace` the other, for one that is empty
         or has a colon, and for a thing that cannot be used (`check`).
@@ -111,15 +99,14 @@ class Registry(Generic[T]):
             return partial(self.register, name, argument=argument, replace=replace, listed=listed, origin=origin)
         if not isinstance(name, str) or not name.strip() or ":" in name:
             raise AuditError(f"{name!r} cannot be the name of a {self.kind}; it must be a text without a colon")
-        if not isinstance(thing, str):
-            self.check(name, thing)
         origin, module = _loaded_now[-1] if _loaded_now else (origin, origin)
         if isinstance(thing, str):
             module = thing.partition(":")[0]
+        else:
+            self.check(name, thing)
         with _lock:
-            before = self._entries.get(name)
-            if before is not None and not replace:
-                by = _brings(before)
+            if (before := self._entries.get(name)) and not replace:
+                by = f"the plug-in {before.origin}" if before.origin else "audit itself"
                 raise AuditError(f"{self.kind} {name!r} is registered twice, by {by} and again; choose another name")
             self._entries[name] = Entry(name, thing, origin, module, argument, listed)
         return thing
@@ -147,8 +134,7 @@ class Registry(Generic[T]):
     def get(self, name: str) -> T:
         """The thing of this name. Raises UnknownName, which lists the names and says which plug-ins are broken, and
         AuditError for a plug-in's thing that cannot be loaded."""
-        found = self.find(name)
-        if found is None:
+        if (found := self.find(name)) is None:
             raise self.unknown(name)
         return self._thing(found)
 
@@ -159,7 +145,7 @@ class Registry(Generic[T]):
 
     def entries(self) -> list[Entry[T]]:
         """Everything that is registered, that of plug-ins too."""
-        self._come_home()
+        self.come_home()
         if self.home:
             _discover()
         return list(self._entries.values())
@@ -181,7 +167,7 @@ class Registry(Generic[T]):
         except AuditError as problem:
             if not entry.origin:
                 raise
-            report_broken(problem.sentence)
+            _report_broken(problem.sentence)
 
     @contextmanager
     def guarded(self, name: str) -> Iterator[None]:
@@ -193,17 +179,23 @@ class Registry(Generic[T]):
     def unknown(self, name: str, known: list[str] | None = None, notes: Sequence[str] = ()) -> UnknownName:
         """The error for a name that nobody registered; `notes` are sentences about it."""
         names = self.names() if known is None else known
-        expected = [sentence for (kind, of), sentence in EXPECTED.items() if (kind, of) == (self.kind, name)]
+        expected = filter(None, [EXPECTED.get((self.kind, name))])
         return UnknownName(self.kind, name, names, [*notes, *expected, *_problems])
+
+    def come_home(self) -> None:
+        """Let audit and its packs register their things first, so that no plug-in takes their names."""
+        for module in filter(None, (self.home, *PACKS)):
+            importlib.import_module(module)
+        if self is relations:  # these have to be loaded to be listed
+            for module in (f"{pack}.{name}" for pack in PACKS for name in ("relations", "perturbations")):
+                if find_spec(module):
+                    importlib.import_module(module)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self.find(name) is not None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())
-
-    def __len__(self) -> int:
-        return len(self.names())
 
     def __getitem__(self, name: str) -> T:
         return self.get(name)
@@ -217,19 +209,6 @@ class Registry(Generic[T]):
                 self.check(entry.name, thing)
         self._entries[entry.name] = replace(entry, thing=thing)
         return thing
-
-    def _come_home(self) -> None:
-        """Let audit and its packs register their things first, so that no plug-in takes their names."""
-        for module in (*([self.home] if self.home else []), *PACKS):
-            importlib.import_module(module)
-        if self is relations:  # these have to be loaded to be listed
-            for module in (f"{pack}.{name}" for pack in PACKS for name in ("relations", "perturbations")):
-                if find_spec(module):
-                    importlib.import_module(module)
-
-
-def _brings(entry: Entry[Any]) -> str:
-    return f"the plug-in {entry.origin}" if entry.origin else "audit itself"
 
 
 def load_plugin(module: str) -> None:
@@ -264,15 +243,16 @@ def _discover() -> None:
             try:
                 _load(module, found[module])
             except AuditError as problem:
-                report_broken(problem.sentence)
+                _report_broken(problem.sentence)
 
 
 def _load(module: str, origin: str) -> None:
     for kind in (tasks, relations, systems, corpora):
-        kind._come_home()
+        kind.come_home()
     _plugins.add(module)  # a module that asks for names while it is imported must not be imported by that
+    _loaded_now.append((origin, module))
     try:
-        with _loading(f"the plug-in {origin!r}", origin, module):
+        with _loading(f"the plug-in {origin!r}"):
             import_from_here(module, "plug-in")
     except AuditError as problem:
         _plugins.discard(module)  # it is tried again
@@ -283,13 +263,13 @@ def _load(module: str, origin: str) -> None:
                 "install its package, or start where its file is; it is written as it is imported: mine for mine.py"
             ) from None
         raise
+    finally:
+        _loaded_now.pop()
 
 
 @contextmanager
-def _loading(what: str, origin: str = "", module: str = "") -> Iterator[None]:
-    """Whatever a plug-in's code raises is one AuditError; what it registers has this origin, where one is given."""
-    if origin:
-        _loaded_now.append((origin, module))
+def _loading(what: str) -> Iterator[None]:
+    """Whatever a plug-in's code raises is one AuditError."""
     try:
         yield
     except AuditError as problem:
@@ -297,19 +277,13 @@ def _loading(what: str, origin: str = "", module: str = "") -> Iterator[None]:
     except (Exception, SystemExit) as problem:
         reason = f"{type(problem).__name__}: {first_line(problem)}"
         raise AuditError(f"{what} could not be loaded ({reason}); fix it or remove it") from problem
-    finally:
-        if origin:
-            _loaded_now.pop()
 
 
-def report_broken(problem: str) -> None:
+def _report_broken(problem: str) -> None:
     """Say once in a process what is wrong with a plug-in: without a handler of its own the log goes to stderr."""
     if problem not in _problems:
         _problems.append(problem)
         warn_once(problem)
-
-
-_said: set[str] = set()
 
 
 def warn_once(sentence: str) -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from audit import errors
-from audit.errors import AuditError, BadFile, UnknownName
+from audit.errors import BadFile, UnknownName
 from audit.files import refuse_bad_rows
-from audit.messages import LANGUAGES, Message, catalogue, from_stored, from_wire, joined, message, said, stored, to_wire
+from audit.messages import LANGUAGES, catalogue, from_stored, from_wire, joined, message, said, stored, to_wire
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("judging", "ui")
@@ -137,26 +137,12 @@ def test_errors_that_the_app_can_show_are_messages() -> None:
     assert raised > 50
 
 
-KNOWN = (
-    (message("refused.undone_enough", most=10), "最近 10 个答案已全部撤销；请先回答一道题目，再继续撤销"),
-    (message("account.password_length", count=1, least=8, most=1000), "密码有 1 个字符；须为 8 至 1,000 个"),
-    (
-        message("wrong.answer", answer="good", allowed=["positive", "negative"]),
-        "答案“good”不在可选之列：positive、negative",
-    ),
-    (
-        message(
-            "account.role_needed", roles=joined("list.or", ["manager", "adjudicator"]), name="ann", role="annotator"
-        ),
-        "此操作需要角色 manager 或 adjudicator；ann 的角色是 annotator",
-    ),
-    (message("account.name_taken", name="a {b}"), "账号“a {b}”已存在；请另选用户名"),
-)
-
-
-@pytest.mark.parametrize(("sentence", "chinese"), KNOWN)
-def test_messages_in_chinese(sentence: Message, chinese: str) -> None:
-    assert said(sentence, "zh") == chinese
+def test_messages_in_chinese() -> None:
+    sentence = message("wrong.answer", answer="good", allowed=["positive", "negative"])
+    assert said(sentence, "zh") == "答案“good”不在可选之列：positive、negative"
+    roles = joined("list.or", ["manager", "adjudicator"])
+    needed = message("account.role_needed", roles=roles, name="ann", role="annotator")
+    assert said(needed, "zh") == "此操作需要角色 manager 或 adjudicator；ann 的角色是 annotator"
 
 
 def test_one_is_no_plural() -> None:
@@ -197,9 +183,3 @@ def test_messages_outlive_the_database_and_the_worker() -> None:
     assert from_stored(hidden) == "a: cannot be read (***)"
     for old in ("killed (out of memory)", "[]", "3", '{"code": "no.such", "parameters": {}}', "{", '{"code": 3}'):
         assert from_stored(old) == old
-
-
-def test_the_sentence_of_an_error_is_its_message() -> None:
-    refusal = errors.Refused(message("refused.not_leased"))
-    assert isinstance(refusal.sentence, Message)
-    assert isinstance(AuditError("English").sentence, str)

@@ -6,7 +6,6 @@ import stat
 
 import pytest
 
-from audit import new_files
 from audit.errors import BadFile
 from audit.new_files import new_file, new_folder, write_file
 
@@ -47,17 +46,6 @@ def test_a_failure_leaves_what_was_there(tmp_path, writer, problem):
     assert names(tmp_path) == before
     if writer is new_file:
         assert place.read_text() == "old"
-
-
-def test_a_full_disk_at_the_last_moment_leaves_what_was_there(tmp_path, monkeypatch):
-    def full(handle):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    write_file(tmp_path / "it", "old")
-    monkeypatch.setattr(new_files.os, "fsync", full)
-    with pytest.raises(BadFile, match="No space left on device"):
-        write_file(tmp_path / "it", "new")
-    assert (names(tmp_path), (tmp_path / "it").read_text()) == (["it"], "old")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
@@ -127,12 +115,3 @@ def test_a_folder_takes_the_place_of_an_empty_one_alone(tmp_path):
         with pytest.raises(BadFile, match="there already and not empty"), new_folder(tmp_path / place):
             pytest.fail("the block must not begin")
     assert names(tmp_path) == ["above", "empty"]
-
-
-def test_what_a_writer_is_at_work_on_stays(tmp_path):
-    with new_file(tmp_path / "it") as part:
-        part.write_text("x")
-        write_file(tmp_path / "it", "y")
-        assert part.read_text() == "x"
-    assert names(tmp_path) == ["it"]
-    assert (tmp_path / "it").read_text() == "x"

@@ -117,14 +117,6 @@ def test_workers_of_dask_load_it(tmp_path):
             assert absent_plugins(connection) == []
 
 
-@pytest.mark.slow
-def test_the_library_takes_it(tmp_path):
-    with plugged():
-        study = audit.run("tiny-inference", systems=["overlap"], relations=["NLI1.1"], task="entailment")
-        report = study.sample(10).answer_with_gold().report()
-        assert report.relations["NLI1.1"].order_observed == ("overlap",)
-
-
 def test_guidelines_of_a_plugin_and_of_nobody():
     with plugged():
         own = guideline_of("entailment", "input")

@@ -20,7 +20,6 @@ from audit.store.engine import file_of
 
 LEAST_SPACE = 1 << 30
 """Bytes that should be free: a backup of a large study, or a day of judging, and room to spare."""
-_LARGE_LOG = 1 << 30
 _IDS = 10
 """Numbers of questions that a finding names."""
 _REBUILD = "run `audit doctor --rebuild`, which writes answers and queue anew"
@@ -67,18 +66,13 @@ def _unreadable(name: str, problem: Exception) -> Check:
 
 def _file_checks(file: Path) -> list[Check]:
     """Return the checks of a file; they run before anything else opens it."""
-    log = file.with_name(file.name + "-wal")
-    size = log.stat().st_size if log.exists() else 0
     free, needed = shutil.disk_usage(file.absolute().parent).free, max(LEAST_SPACE, file.stat().st_size)
     low = [f"{free / 2**30:.1f} GiB free"] if free < needed else []
     beside = (file.with_name(file.name + end) for end in ("", "-wal", "-shm"))
     # Every user of the machine can read them; sharing with a group may be on purpose.
     readable = [str(path) for path in beside if path.exists() and path.stat().st_mode & stat.S_IRWXO]
-    close = "stop all that has the database open, then run `audit doctor` again: the last one to close empties the log"
     free_space = f"free space until {needed / 2**30:.1f} GiB are left: a full disk stops judging"
     checks = [_check("file", page_faults(file), "whole", _RESTORE)]
-    if size > _LARGE_LOG:
-        checks.append(Check("size of the log", False, f"{size / 2**30:.1f} GiB", close))
     checks.append(_check("disk", low, f"{free / 2**30:.1f} GiB free", free_space))
     if os.name == "posix":
         faults = ["every user of this machine can read it, with the hashes of passwords"] if readable else []

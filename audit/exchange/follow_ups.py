@@ -3,13 +3,12 @@
 import json
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, Engine, case, func, select, true
+from sqlalchemy import Connection, Engine, Select, case, func, select, true
 
 import audit
 from audit.corpora import Corpus
@@ -70,12 +69,11 @@ def made_lines(name: str, groups: Sequence[Mapping[str, Any]], tried: int) -> li
     return [*lines, f"{name} makes follow-ups of {len(groups)} of {tried} sources."]
 
 
-@dataclass(frozen=True)
-class _Made:
-    """The groups of a relation in a study, in the order of their sources' random numbers, and its limits."""
+class _Made(NamedTuple):
+    """The groups of a relation in a study, in the order of their sources' random numbers, and its limits; `about` has
+    study, corpus, task, and relation, as reports call it: those that share a name are told apart."""
 
     about: dict[str, Any]
-    """study, corpus, task, and relation, as reports call it: those that share a name are told apart."""
     name: str
     limits: list[str]
     groups: list[int]
@@ -85,13 +83,9 @@ class _Made:
 def _all_made(connection: Connection, only: int | None, names: Sequence[str]) -> list[_Made]:
     """Return what each relation made, of one study or of all, and of these relations where some are named."""
     rejected = func.max(case((verdict.c.outcome == int(Outcome.REJECTED), 1), else_=0))
-    query = (
-        select(group.c.study_id, group.c.relation_id, group.c.id, rejected)
-        .join(verdict, verdict.c.group_id == group.c.id)
-        .where(true() if only is None else group.c.study_id == only)
-        .group_by(group.c.study_id, group.c.relation_id, group.c.id)
-        .order_by(group.c.id)
-    )
+    key = (group.c.study_id, group.c.relation_id, group.c.id)
+    query = select(*key, rejected).join(verdict, verdict.c.group_id == group.c.id).group_by(*key).order_by(group.c.id)
+    query = query.where(true() if only is None else group.c.study_id == only)
     frame = pd.DataFrame(integers(connection, query), columns=["study", "relation", "group", "rejected"])
     if frame.empty:
         raise AuditError(message("cells.nothing_checked"))
@@ -102,12 +96,11 @@ def _all_made(connection: Connection, only: int | None, names: Sequence[str]) ->
         raise UnknownName("relation", absent, sorted(set(labels.values()), key=name_order))
     made = []
     for (study_id, id), groups in frame.groupby(["study", "relation"]):
-        row, limits = stored[id], json.loads(stored[id]["params"]).get(VALID, [])
+        row, ids = stored[id], groups["group"]
         about = {"study": int(study_id), "corpus": corpora[study_id], "task": row["task"], "relation": labels[id]}
-        dropped = groups.loc[groups["rejected"] == 1, "group"].tolist()
         if not names or labels[id] in names:
-            limits = limits if isinstance(limits, list) else []
-            made.append(_Made(about, row["name"], limits, groups["group"].tolist(), dropped))
+            limits = json.loads(row["params"]).get(VALID) or []
+            made.append(_Made(about, row["name"], limits, ids.tolist(), ids[groups["rejected"] == 1].tolist()))
     return sorted(made, key=lambda of: (of.about["study"], of.about["task"], name_order(of.about["relation"])))
 
 
@@ -207,27 +200,24 @@ def rejected_follow_ups(engine: Engine, study: int | None = None, relations: Seq
     return pd.DataFrame(rows) if rows else pd.DataFrame(columns=columns)
 
 
+def _texts(query: Select[Any]) -> Select[Any]:
+    return query.add_columns(input_table.c.texts, input_table.c.languages)
+
+
 def _sources(connection: Connection, study_id: int) -> list[Input]:
     """Return the inputs of a study's sources, in the order of their random numbers, as a run has them."""
-    query = (
-        select(input_table.c.texts, input_table.c.languages)
-        .join(source, source.c.input_id == input_table.c.id)
-        .where(source.c.study_id == study_id)
-        .order_by(source.c.id)
-    )
-    return [Input.stored(row.texts, row.languages) for row in connection.execute(query)]
+    query = _texts(select(source.c.id)).join(input_table, input_table.c.id == source.c.input_id).order_by(source.c.id)
+    rows = connection.execute(query.where(source.c.study_id == study_id))
+    return [Input.stored(row.texts, row.languages) for row in rows]
 
 
 def _members(connection: Connection, groups: Sequence[int]) -> dict[int, tuple[Input, list[Input]]]:
     """Return the source's input and the follow-ups of each of these groups that has any."""
-    texts = (input_table.c.texts, input_table.c.languages)
-    of_sources = select(source.c.id, *texts).join(input_table, input_table.c.id == source.c.input_id)
-    ids = sorted({id // LIMIT**2 for id in groups})
-    sources = {
-        row.id: Input.stored(row.texts, row.languages) for row in rows_among(connection, of_sources, source.c.id, ids)
-    }
+    of_sources = _texts(select(source.c.id)).join(input_table, input_table.c.id == source.c.input_id)
+    rows = rows_among(connection, of_sources, source.c.id, sorted({id // LIMIT**2 for id in groups}))
+    sources = {row.id: Input.stored(row.texts, row.languages) for row in rows}
     of_members = (
-        select(member.c.group_id, *texts)
+        _texts(select(member.c.group_id))
         .join(input_table, input_table.c.id == member.c.input_id)
         .where(member.c.role == "follow_up")
         .order_by(member.c.group_id, member.c.step)

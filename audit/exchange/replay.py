@@ -4,25 +4,24 @@ The files of an export are compared with the sums in its manifest, and rows are 
 (`audit.store.dump`). What sealed rows mean is not checked again: an export is trusted as its database was.
 """
 
+import json
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel
 from sqlalchemy import Engine, select
 
-from audit.errors import BadFile
+from audit.errors import AuditError, BadFile
 from audit.exchange.export import FORMAT, MANIFEST, document
-from audit.false_satisfaction.resolution import Whose
 from audit.files import read_json
-from audit.reports.document import ReportDocument
 from audit.reports.preference import read_weights
 from audit.reports.study import study_report
-from audit.statistics.intervals import get_target
-from audit.store import open_store, table_of, tables
+from audit.store import open_store, tables
 from audit.store.copying import filled
+from audit.store.core import study
 from audit.store.dump import check, load_tables, seal
 from audit.tasks import get_task
 
@@ -31,6 +30,7 @@ SHOWN = 100
 _PRINTED = 10
 _CLOSE = 1e-9
 """Relative difference up to which numbers are the same: another machine rounds the last digits otherwise."""
+_WANTED = "give what `audit report` printed as JSON"
 
 
 class Difference(BaseModel):
@@ -61,10 +61,7 @@ class Replay(BaseModel):
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return the manifest of an export whose files are as they were written.
-
-    Raises BadFile for any other.
-    """
+    """Return the manifest of an export whose files are as they were written. Raises BadFile for any other."""
     path = folder / MANIFEST
     if not path.exists():
         raise BadFile(f"{folder}: no export is here, there is no {MANIFEST}; name a folder that `audit export` wrote")
@@ -92,7 +89,7 @@ def import_export(folder: Path, where: str) -> dict[str, Any]:
     manifest = read_manifest(folder)
     with filled(where) as connection:
         load_tables(connection, folder, manifest["tables"])
-        for task in connection.execute(select(table_of(tables.Study).c.task).distinct()).scalars():
+        for task in connection.execute(select(study.c.task).distinct()).scalars():
             get_task(task)
     return manifest
 
@@ -126,73 +123,62 @@ def compare(name: str, published: object, now: object) -> Comparison:
     >>> compare("report.json", {"cells": [{"fs_rate": 0.5}]}, {"cells": [{"fs_rate": 0.25}]}).listed
     [Difference(where='cells[0].fs_rate', published=0.5, replayed=0.25)]
     """
-    found = list(_differences("", published, now))
+    found = list(_differences("", published, json.loads(json.dumps(now))))
     return Comparison(document=name, equal=not found, differences=len(found), listed=found[:SHOWN])
 
 
-def _differences(where: str, before: object, after: object) -> Iterator[Difference]:
-    if isinstance(before, dict) and isinstance(after, dict):
+def _differences(where: str, before: Any, after: Any) -> Iterator[Difference]:
+    kinds = {type(before), type(after)}
+    if kinds == {dict}:
         for name in before | after:
-            inner = f"{where}.{name}" if where else str(name)
+            inner = f"{where}.{name}".lstrip(".")
             yield from _differences(inner, before.get(name, "absent"), after.get(name, "absent"))
-    elif isinstance(before, list) and isinstance(after, list):
+    elif kinds == {list}:
         if len(before) != len(after):
             yield Difference(where=f"{where}.length", published=len(before), replayed=len(after))
         for place, (old, new) in enumerate(zip(before, after, strict=False)):
             yield from _differences(f"{where}[{place}]", old, new)
-    elif not _same(before, after):
+    elif kinds <= {int, float}:
+        if not math.isclose(before, after, rel_tol=_CLOSE, abs_tol=1e-12):
+            yield Difference(where=where, published=before, replayed=after)
+    elif len(kinds) > 1 or before != after:
         yield Difference(where=where, published=before, replayed=after)
 
 
-def _same(before: object, after: object) -> bool:
-    if isinstance(before, bool) or isinstance(after, bool):
-        return before is after
-    if isinstance(before, int | float) and isinstance(after, int | float):
-        return math.isclose(before, after, rel_tol=_CLOSE, abs_tol=1e-12)
-    return before == after
-
-
 def _published(path: Path) -> dict[str, Any]:
-    report = read_json(path, "give what `audit report` printed as JSON")
+    report = read_json(path, _WANTED)
     if not isinstance(report, dict) or not isinstance(report.get("signature"), dict) or "cells" not in report:
-        raise BadFile(f"{path}: not a report; give what `audit report` printed as JSON")
+        raise BadFile(f"{path}: not a report; {_WANTED}")
     if "answers" not in report["signature"]:
         raise BadFile(f"{path}: a report of a file of totals, which no export holds; run `audit rerank` on the file")
     return report
 
 
-def _recomputed(path: Path, report: dict[str, Any], engine: Engine) -> ReportDocument:
+def _recomputed(path: Path, report: dict[str, Any], engine: Engine) -> Any:
     """Compute the report with the settings of its signature."""
     signature = report["signature"]
     try:
-        whose = signature["answers"]["whose"]
         studies = [study["id"] for study in signature["studies"]]
-        delta = signature["delta"]
-        target = get_target(signature["target"])
-        if whose not in get_args(Whose):
-            raise KeyError(whose)
-    except (KeyError, TypeError):
-        raise BadFile(f"{path}: the signature lacks settings; give what `audit report` printed as JSON") from None
-    return study_report(
-        engine,
-        whose,
-        studies[0] if len(studies) == 1 else None,
-        target=target,
-        delta=delta,
-        weights=read_weights(signature["weights"]) if "weights" in signature else None,
-        slices=signature.get("slices") or [],
-        examples=len(report.get("examples", ())),
-    )
+        return study_report(
+            engine,
+            signature["answers"]["whose"],
+            studies[0] if len(studies) == 1 else None,
+            target=signature["target"],
+            delta=signature["delta"],
+            weights=read_weights(signature["weights"]) if "weights" in signature else None,
+            slices=signature.get("slices") or [],
+            examples=len(report.get("examples", ())),
+        )
+    except (KeyError, TypeError, AuditError) as problem:
+        raise BadFile(f"{path}: the signature lacks settings ({problem}); {_WANTED}") from problem
 
 
 def replay_lines(replayed: Replay) -> list[str]:
     """Return what a replay found as lines for a terminal."""
     lines = [f"Export {replayed.seal[:12]}, made by audit {replayed.audit}, as sealed."]
     for compared in replayed.documents:
-        if compared.equal:
-            lines.append(f"{compared.document}: every number is the same.")
-            continue
-        lines.append(f"{compared.document}: {compared.differences:,} values differ.")
+        same = f"{compared.document}: every number is the same."
+        lines.append(same if compared.equal else f"{compared.document}: {compared.differences:,} values differ.")
         shown = compared.listed[:_PRINTED]
         lines += [f"  {found.where}: was {found.published}, is {found.replayed}" for found in shown]
         if compared.differences > _PRINTED:

@@ -7,7 +7,7 @@ a document, are of one part: nothing of a source stands in both training and tes
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,6 @@ from audit.false_satisfaction.resolution import (
     settle_group,
 )
 from audit.files import parse_json, read_text
-from audit.judging.accounts import require_manager
 from audit.keys import uniform
 from audit.new_files import new_folder
 from audit.relations import Outcome, find_relation
@@ -40,7 +39,6 @@ from audit.store.outcomes import find_inputs
 from audit.tasks import Input, get_task, text_columns
 from audit.tasks.questions import Subject
 
-TRAIN, TEST = "train", "test"
 KINDS = {
     (Outcome.SATISFIED, State.FALSE): "false satisfaction",
     (Outcome.SATISFIED, State.TRUE): "true satisfaction",
@@ -93,10 +91,7 @@ class _Text:
             "languages": list(self.input.languages),
             "allowed": sorted(allowed),
             "origin": " + ".join(sorted({answer.origin for answer in answers})),
-            "roles": sorted(self.roles),
-            "rows": sorted(self.rows),
-            "relations": sorted(self.relations),
-            "kinds": sorted(self.kinds),
+            **{name: sorted(getattr(self, name)) for name in ("roles", "rows", "relations", "kinds")},
             "wrong": wrong,
             "right": sorted(self.outputs.keys() - set(wrong)),
         }
@@ -136,18 +131,16 @@ def write_training(
     test_share: float = 0.2,
     seed: int = 0,
     searches: Sequence[str | Path] = (),
-    by: int | None = None,
 ) -> TrainingData:
     """Write train.csv, test.csv, ambiguous.csv and texts.jsonl into a new folder, or nothing at all.
 
     Of one task (None: the only one), by the answers of `whose`; `test_share` of the sources' parts is for tests, drawn
-    by `seed`; `searches` are files that `audit search` wrote; `by` as in `export`. No names of people are in it.
-    Raises AuditError for a task whose outputs are judged one by one or that is not there, and where nothing is settled.
+    by `seed`; `searches` are files that `audit search` wrote. No names of people are in it. Raises AuditError for a
+    task whose outputs are judged one by one or that is not there, and where nothing is settled.
     """
     if not 0 <= test_share < 1:
         raise AuditError(f"test_share {test_share:g}: must be at least 0 and below 1", parameter="test_share")
     with snapshot(engine) as connection:
-        require_manager(connection, by)
         task = _task(connection, task)
         collected = _Collection(task, whose, known_answers(connection, whose))
         for id in connection.execute(select(study.c.id).where(study.c.task == task)).scalars():
@@ -171,9 +164,9 @@ def _task(connection: Connection, wanted: str | None) -> str:
             "be learned from; run a task whose texts have labels first",
             parameter="task",
         )
-    if wanted in tasks or (len(tasks) == 1 and wanted is None):
-        return wanted or tasks[0]
-    raise AuditError(f"the database has these tasks: {', '.join(tasks)}; name one", parameter="task")
+    if wanted not in tasks and (wanted or len(tasks) > 1):
+        raise AuditError(f"the database has these tasks: {', '.join(tasks)}; name one", parameter="task")
+    return wanted or tasks[0]
 
 
 def _add_study(connection: Connection, id: int, into: _Collection) -> None:
@@ -190,11 +183,9 @@ def _add_study(connection: Connection, id: int, into: _Collection) -> None:
         for outcome in (Outcome.SATISFIED, Outcome.VIOLATED)
         for drawn in satisfied_groups(connection, id, relation, outcome)
     ]
-    used = {step.input_id for _, drawn in groups for step in drawn.steps}
     stored = select(input_table.c.id, input_table.c.texts, input_table.c.languages)
-    inputs = {
-        row.id: Input.stored(row.texts, row.languages) for row in rows_among(connection, stored, input_table.c.id, used)
-    }
+    used = rows_among(connection, stored, input_table.c.id, {step.input_id for _, of in groups for step in of.steps})
+    inputs = {row.id: Input.stored(row.texts, row.languages) for row in used}
     rows = select(group.c.id, source.c.row, source.c.cluster).join(source, source.c.id == group.c.source_id)
     row_of = {group_id: (row, cluster) for group_id, row, cluster in connection.execute(rows.where(of_study))}
     for outcome, drawn in groups:
@@ -251,10 +242,8 @@ def _add_search(connection: Connection, place: str | Path, into: _Collection) ->
             text.outputs[entry["system"]] = output["label"]
 
 
-# The files.
-
-
 def _write(place: Path, out: str, collected: _Collection, test_share: float, seed: int) -> TrainingData:
+    """Write the files; `document` of a CSV, which is a corpus, is the part."""
     parts, first_source = dict[object, list[bytes]](), dict[object, bytes]()
     for key, text in sorted(collected.texts.items()):
         part = collected.parts[key]
@@ -262,44 +251,39 @@ def _write(place: Path, out: str, collected: _Collection, test_share: float, see
             parts.setdefault(part, []).append(key)
         if "source" in text.roles:
             first_source.setdefault(part, key)
-    entries, conflicting = list[dict[str, Any]](), 0
+    entries = list[dict[str, Any]]()
     for number, part in enumerate(sorted(parts, key=lambda part: first_source[part]), start=1):
         # By the first source, so that more answers and other relations leave sources where they were.
-        split = TEST if uniform(seed, first_source[part].hex()) < test_share else TRAIN
-        settled = [collected.texts[key].entry() for key in parts[part]]
-        conflicting += sum(not entry["allowed"] for entry in settled)
-        entries += [{"split": split, "part": number} | entry for entry in settled if entry["allowed"]]
-    lines = "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
+        split = "test" if uniform(seed, first_source[part].hex()) < test_share else "train"
+        entries += [{"split": split, "part": number} | collected.texts[key].entry() for key in parts[part]]
+    settled = [entry for entry in entries if entry["allowed"]]
+    lines = "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in settled)
     (place / "texts.jsonl").write_text(lines, encoding="utf-8")
-    files = {
-        split: [entry for entry in entries if entry["split"] == split and len(entry["allowed"]) == 1]
-        for split in (TRAIN, TEST)
-    } | {"ambiguous": [entry for entry in entries if len(entry["allowed"]) > 1]}
-    for name, rows in files.items():
-        _write_csv(place / f"{name}.csv", text_columns(get_task(collected.task).texts), rows)
-    sizes = [len(keys) for keys in parts.values()]
+    texts, sizes = text_columns(get_task(collected.task).texts), dict[str, int]()
+    lists = ["relations", "kinds", "wrong", "right"]
+    for name in ("train", "test", "ambiguous"):
+        of_file = [
+            entry for entry in settled if name == (entry["split"] if len(entry["allowed"]) == 1 else "ambiguous")
+        ]
+        also = ["allowed"] * (name == "ambiguous")
+        rows = [
+            dict(zip(texts, entry["texts"], strict=True))
+            | {"gold": "" if also else entry["allowed"][0], "id": number, "language": entry["languages"][0]}
+            | {"document": entry["part"], "origin": entry["origin"]}
+            | {column: "|".join(entry[column]) for column in (*lists, *also)}
+            for number, entry in enumerate(of_file, start=1)
+        ]
+        columns = [*texts, "gold", "id", "language", "document", "origin", *lists, *also]
+        pd.DataFrame(rows, columns=columns).to_csv(place / f"{name}.csv", index=False, lineterminator="\r\n")
+        sizes[name] = len(rows)
     return TrainingData(
         out,
         collected.task,
-        **{name: len(rows) for name, rows in files.items()},
-        conflicting=conflicting,
+        **sizes,
+        conflicting=len(entries) - len(settled),
         kinds={kind: collected.kinds[kind] for kind in KINDS.values()},
         unsettled=collected.kinds[UNSETTLED],
         searched=collected.kinds[SEARCHED],
-        parts=len(sizes),
-        largest=max(sizes) / sum(sizes),
+        parts=len(parts),
+        largest=max(map(len, parts.values())) / len(entries),
     )
-
-
-def _write_csv(place: Path, names: Sequence[str], entries: Sequence[Mapping[str, Any]]) -> None:
-    """Write entries as a corpus, which takes a gold label where one alone is right; `document` is the part."""
-    lists = ["relations", "kinds", "wrong", "right", *(["allowed"] if place.stem == "ambiguous" else [])]
-    rows = [
-        dict(zip(names, entry["texts"], strict=True))
-        | {"gold": entry["allowed"][0] if len(entry["allowed"]) == 1 else "", "id": number}
-        | {"language": entry["languages"][0], "document": entry["part"], "origin": entry["origin"]}
-        | {name: "|".join(entry[name]) for name in lists}
-        for number, entry in enumerate(entries, start=1)
-    ]
-    columns = [*names, "gold", "id", "language", "document", "origin", *lists]
-    pd.DataFrame(rows, columns=columns).to_csv(place, index=False, lineterminator="\r\n")

@@ -10,36 +10,30 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Engine,
-    RowMapping,
-    Select,
-    String,
-    and_,
-    cast,
-    exists,
-    or_,
-    select,
-    tuple_,
-)
+from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, Select, String, and_, cast, exists, select, tuple_
 
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.questions import contents, group_answers, question_ids, source_input
-from audit.false_satisfaction.resolution import (
-    Drawn,
-    Step,
-    answer_of,
-    known_answers,
-    satisfied_groups,
-    settle_group,
-)
-from audit.judging.accounts import Account, require
+from audit.false_satisfaction.resolution import Drawn, Step, answer_of, known_answers, satisfied_groups, settle_group
+from audit.judging.accounts import require
 from audit.judging.asides import awaits_decision
 from audit.messages import message
 from audit.relations import COUNTED, Outcome, name_order
-from audit.store import rows_among, table_of, tables
+from audit.store import rows_among
+from audit.store.core import (
+    answer,
+    draw,
+    group,
+    input_table,
+    member,
+    output,
+    question,
+    relation,
+    source,
+    study,
+    system,
+    verdict,
+)
 from audit.tasks import Input, Output, get_task
 from audit.tasks.questions import ABOUT_OUTPUTS, BROKEN, HOLDS, asks_pairs
 
@@ -60,14 +54,13 @@ Cursor = tuple[int, int]
 
 @dataclass(frozen=True)
 class GroupFilter:
-    """Which groups to show; None: all."""
+    """Which groups to show, by ids and state; None: all. `inputs` are those that `find_inputs` gives."""
 
     study: int | None = None
     relation: int | None = None
     system: int | None = None
     state: str | None = None
     inputs: tuple[int, ...] | None = None
-    """Groups with one of these inputs, as `find_inputs` gives them."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +73,7 @@ class FoundInputs:
 
 @dataclass(frozen=True)
 class Line:
-    """One group of one system, in a list."""
+    """One group of one system, in a list, with the source's text."""
 
     group_id: int
     system_id: int
@@ -90,7 +83,6 @@ class Line:
     row: str
     state: str
     text: str
-    """The source's text."""
 
 
 @dataclass(frozen=True)
@@ -112,24 +104,29 @@ class Choices:
 
 @dataclass(frozen=True)
 class Part:
-    """One member of a group, with the system's output and the answer about it."""
+    """One member of a group, with the system's output and the answer about it.
+
+    `allowed` has the right labels, empty where nobody knows; `origin` is adjudicated, people, gold, `carried ORIGIN` or
+    empty. `wrong` says it of the output; None where that is not known, or the member does not count (a probe).
+    `question` is the number of the question that asks about it; None where nobody is asked.
+    """
 
     role: str
     input: Input
     output: Output | None
     allowed: tuple[str, ...]
-    """Right labels; empty where nobody knows."""
     origin: str
-    """adjudicated, people, gold, `carried ORIGIN`, or empty."""
     wrong: bool | None
-    """Whether the output is wrong; None where that is not known, or the member does not count (a probe)."""
     question: int | None = None
-    """The number of the question that asks about it; None where nobody is asked."""
 
 
 @dataclass(frozen=True)
 class Detail:
-    """One group of one system in full, its parts in the order of the group."""
+    """One group of one system in full, its parts in the order of the group.
+
+    `holds` says whether the relation holds in it: holds, broken, waiting, or None where nobody was asked;
+    `holds_origin` is adjudicated, people, or empty.
+    """
 
     corpus: str
     task: str
@@ -142,21 +139,17 @@ class Detail:
     reason: str | None
     parts: tuple[Part, ...]
     holds: str | None
-    """Whether the relation holds in this group: holds, broken, waiting, or None where nobody was asked."""
     holds_origin: str
-    """adjudicated, people, or empty."""
 
 
 def choices(engine: Engine, account_id: int) -> Choices:
     """The studies, relations and systems of the database. Raises NotAllowed."""
-    study, relation, system = (table_of(model) for model in (tables.Study, tables.Relation, tables.System))
     with engine.connect() as connection:
         require(connection, account_id, *READERS)
         studies = connection.execute(select(study.c.id, study.c.corpus).order_by(study.c.id)).all()
         relations = connection.execute(select(relation.c.id, relation.c.name, relation.c.version)).all()
-        systems = connection.execute(
-            select(system.c.id, system.c.name, system.c.version).order_by(system.c.name, system.c.id)
-        ).all()
+        named = select(system.c.id, system.c.name, system.c.version).order_by(system.c.name, system.c.id)
+        systems = connection.execute(named).all()
     return Choices(
         tuple((id, corpus) for id, corpus in studies),
         _numbered_names(sorted(relations, key=lambda row: (name_order(row[1]), row[0]))),
@@ -169,7 +162,6 @@ def find_inputs(engine: Engine, account_id: int, search: str) -> FoundInputs:
 
     Raises NotAllowed. Reads all texts once at most: a million of them take about a second.
     """
-    input_table, question = table_of(tables.Input), table_of(tables.Question)
     number = search.removeprefix("#")
     if search.startswith("#") and number.isascii() and number.isdigit() and len(number) < 16:
         query = select(question.c.input_id).where(question.c.id == int(number))
@@ -197,7 +189,7 @@ def browse(
         raise AuditError(message("wrong.state", state=filters.state, allowed=STATES))
     at_once = _BATCH if filters.state in SETTLED else size + 1
     with engine.connect() as connection:
-        blind = _is_blind(require(connection, account_id, *READERS))
+        blind = require(connection, account_id, *READERS).role == "adjudicator"  # who decides without knowing outputs
         lines: list[Line] = []
         looked = 0
         while True:
@@ -222,8 +214,8 @@ def detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> De
     Raises NotAllowed, AuditError where there is none, and Refused for an adjudicator where it awaits a decision.
     """
     with engine.connect() as connection:
-        blind = _is_blind(require(connection, account_id, *READERS))
-        key = (table_of(tables.Verdict).c.group_id == group_id, table_of(tables.Verdict).c.system_id == system_id)
+        blind = require(connection, account_id, *READERS).role == "adjudicator"  # who decides without knowing outputs
+        key = (verdict.c.group_id == group_id, verdict.c.system_id == system_id)
         row = connection.execute(_query().where(*key)).mappings().first()
         if row is None:
             raise AuditError(message("cells.no_group", group=group_id, system=system_id))
@@ -238,7 +230,6 @@ def detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> De
 
 def awaiting(connection: Connection, group_ids: Iterable[int]) -> set[int]:
     """Which of these groups await a decision: about one of their texts, an output, or whether the relation holds."""
-    group, relation, source = table_of(tables.Group), table_of(tables.Relation), table_of(tables.Source)
     query = (
         select(group.c.id)
         .join(relation, relation.c.id == group.c.relation_id)
@@ -248,19 +239,13 @@ def awaiting(connection: Connection, group_ids: Iterable[int]) -> set[int]:
     return {int(row.id) for row in rows_among(connection, query, group.c.id, sorted(set(group_ids)))}
 
 
-def _is_blind(account: Account) -> bool:
-    """Whether this account decides, and has to do so without knowing systems and outputs."""
-    return account.role == "adjudicator"
-
-
 def _awaits_decision() -> ColumnElement[bool]:
     """Condition on a query with `group`, `relation` and `source`: a question about the group awaits a decision.
 
     Any question of its task about one of its inputs counts, whatever output it asks about: which of the groups are
     left out must not tell whose output that is.
     """
-    group, relation, source = table_of(tables.Group), table_of(tables.Relation), table_of(tables.Source)
-    member, question, other = table_of(tables.Member), table_of(tables.Question), group.alias("other_group")
+    other = group.alias("other_group")
     of_members = exists().where(
         member.c.group_id == group.c.id,
         question.c.input_id == member.c.input_id,
@@ -279,26 +264,12 @@ def _awaits_decision() -> ColumnElement[bool]:
 
 
 def _query() -> Select[Any]:
-    study, group, verdict = table_of(tables.Study), table_of(tables.Group), table_of(tables.Verdict)
-    relation, system = table_of(tables.Relation), table_of(tables.System)
-    source, input_table = table_of(tables.Source), table_of(tables.Input)
     return (
         select(
-            verdict.c.group_id,
-            verdict.c.system_id,
-            verdict.c.outcome,
-            verdict.c.value,
-            verdict.c.reason,
-            study.c.corpus,
-            relation.c.task,
-            relation.c.params,
-            relation.c.name.label("relation"),
-            group.c.relation_id,
-            system.c.name.label("system"),
-            system.c.version,
-            source.c.row,
-            input_table.c.texts,
-            _drawn().label("drawn"),
+            *(verdict.c[name] for name in ("group_id", "system_id", "outcome", "value", "reason")),
+            *(study.c.corpus, relation.c.task, relation.c.params, relation.c.name.label("relation")),
+            *(group.c.relation_id, system.c.name.label("system"), system.c.version, source.c.row),
+            *(input_table.c.texts, _drawn().label("drawn")),
         )
         .join(group, group.c.id == verdict.c.group_id)
         .join(study, study.c.id == group.c.study_id)
@@ -311,35 +282,28 @@ def _query() -> Select[Any]:
 
 def _drawn() -> ColumnElement[bool]:
     """Condition: the source of the group of the outer query is drawn, or answered, for example by gold."""
-    draw, group, source, question, answer = (
-        table_of(model) for model in (tables.Draw, tables.Group, tables.Source, tables.Question, tables.Answer)
-    )
     is_drawn = exists().where(draw.c.source_id == group.c.source_id, draw.c.relation_id.in_((0, group.c.relation_id)))
-    answered = exists().where(
+    return is_drawn | exists().where(
         source.c.id == group.c.source_id,
         question.c.input_id == source.c.input_id,
         answer.c.question_id == question.c.id,
     )
-    return or_(is_drawn, answered)
 
 
 def _rows(
     connection: Connection, filters: GroupFilter, after: Cursor | None, limit: int, blind: bool
 ) -> Sequence[RowMapping]:
     """The next rows; `blind`: those of groups that await a decision are left out."""
-    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
     query = _query().order_by(verdict.c.group_id, verdict.c.system_id).limit(limit)
     if blind:
         query = query.where(~_awaits_decision())
-    for column, value in (
-        (group.c.study_id, filters.study),
-        (group.c.relation_id, filters.relation),
-        (verdict.c.system_id, filters.system),
-    ):
-        if value is not None:
-            query = query.where(column == value)
+    chosen = {
+        group.c.study_id: filters.study,
+        group.c.relation_id: filters.relation,
+        verdict.c.system_id: filters.system,
+    }
+    query = query.where(*(column == value for column, value in chosen.items() if value is not None))
     if filters.inputs is not None:
-        member = table_of(tables.Member)
         having = select(member.c.group_id).where(member.c.input_id.in_(filters.inputs), member.c.role != "probe")
         query = query.where(group.c.id.in_(having))
     if filters.state in (*SETTLED, "undrawn"):
@@ -374,7 +338,6 @@ def _line(row: RowMapping, state: str) -> Line:
 
 def _holds(connection: Connection, group_id: int) -> tuple[str | None, str]:
     """Whether the relation holds in a group by people's answer, and the answer's origin."""
-    question = table_of(tables.Question)
     content = contents(connection, [group_id])[group_id]
     query = select(question.c.group_id, question.c.id).where(
         question.c.kind == "group", question.c.input_id == source_input(content)
@@ -384,14 +347,13 @@ def _holds(connection: Connection, group_id: int) -> tuple[str | None, str]:
     question_id = next((id for group, id in questions.items() if content_of[group] == content), None)
     if question_id is None:
         return None, ""
-    answer = group_answers(connection, questions=[question_id]).get(content)
-    if answer is None:
+    settled = group_answers(connection, questions=[question_id]).get(content)
+    if settled is None:
         return "waiting", ""
-    return (HOLDS if HOLDS in answer.allowed else BROKEN), answer.origin
+    return (HOLDS if HOLDS in settled.allowed else BROKEN), settled.origin
 
 
 def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:
-    member, input_table, output = table_of(tables.Member), table_of(tables.Input), table_of(tables.Output)
     of_system = and_(output.c.input_id == member.c.input_id, output.c.system_id == row["system_id"])
     query = (
         select(
@@ -422,8 +384,8 @@ def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:
     questions = question_ids(connection, drawn.task, {fields.input_id for fields in members})
     parts = []
     for fields, of_step, step in zip(members, inputs, steps, strict=True):
-        answer = answer_of(drawn, step, answers) if step.role in COUNTED else None
-        allowed, origin = (answer.allowed, answer.origin) if answer else (frozenset(), "")
+        known = answer_of(drawn, step, answers) if step.role in COUNTED else None
+        allowed, origin = (known.allowed, known.origin) if known else (frozenset(), "")
         result = step.output if fields.attempt is not None else None
         judged = result is not None and not result.error and allowed
         wrong = get_task(drawn.task).is_wrong(step.output, allowed) if judged else None

@@ -27,7 +27,8 @@ from audit.false_satisfaction.resolution import (
 from audit.judging.accounts import ADJUDICATORS, require
 from audit.judging.causes import TAKEN_BACK, Pair, add_cause, check_cause, current_causes, last_given
 from audit.messages import message
-from audit.store import rows_among, table_of, tables
+from audit.store import rows_among
+from audit.store.core import group, lease, output, question, relation, system, verdict
 from audit.studies.browse import awaiting
 from audit.tasks.questions import Subject, labels_of
 
@@ -56,7 +57,6 @@ def consequences(engine: Engine, account_id: int, question_ids: Collection[int])
     """
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)
-        question, system = table_of(tables.Question), table_of(tables.System)
         columns = ("id", "task", "kind", "input_id", "output", "group_id", "priority")
         query = select(*(question.c[name] for name in columns))
         rows = list(rows_among(connection, query, question.c.id, sorted(set(question_ids))))
@@ -64,11 +64,11 @@ def consequences(engine: Engine, account_id: int, question_ids: Collection[int])
         checked_by = _checked_by(connection, {row.group_id for row in rows if row.kind == "group"})
         around = groups_with(connection, {row.input_id for row in rows if row.kind != "group"})
         groups = list(drawn_groups(connection, None, around))
-        answers = known_answers(connection, inputs={step.input_id for group in groups for step in group.steps})
+        answers = known_answers(connection, inputs={step.input_id for of in groups for step in of.steps})
     having: dict[Subject, list[Drawn]] = {}
-    for group in groups:
-        for subject in dict.fromkeys(group.subject(step) for step in group.steps):
-            having.setdefault(subject, []).append(group)
+    for of in groups:
+        for subject in dict.fromkeys(of.subject(step) for step in of.steps):
+            having.setdefault(subject, []).append(of)
     result = []
     for row in rows:
         if row.kind == "group":
@@ -80,11 +80,9 @@ def consequences(engine: Engine, account_id: int, question_ids: Collection[int])
                 for label in labels_of(row.task, row.kind)
             ]
             decided = [
-                group
-                for group in having.get(subject, ())
-                if len({settle_group(group, trial).state for trial in trials}) > 1
+                of for of in having.get(subject, ()) if len({settle_group(of, trial).state for trial in trials}) > 1
             ]
-            pairs = [(group.relation, names[group.system_id]) for group in decided]
+            pairs = [(of.relation, names[of.system_id]) for of in decided]
         relations, systems = (tuple(sorted({pair[side] for pair in pairs})) for side in (0, 1))
         result.append(Consequence(row.id, len(pairs), relations, systems, row.priority))
     return sorted(result, key=lambda consequence: consequence.urgency)
@@ -92,9 +90,6 @@ def consequences(engine: Engine, account_id: int, question_ids: Collection[int])
 
 def _checked_by(connection: Connection, groups: Collection[int]) -> dict[int, list[tuple[str, str]]]:
     """Of each of these groups, the names of its relation and of each system that was checked on it."""
-    verdict, group, relation, system = (
-        table_of(model) for model in (tables.Verdict, tables.Group, tables.Relation, tables.System)
-    )
     query = (
         select(verdict.c.group_id, relation.c.name, system.c.name)
         .join(group, group.c.id == verdict.c.group_id)
@@ -150,7 +145,7 @@ def give_cause(engine: Engine, account_id: int, group_id: int, system_id: int, c
     """
     with engine.begin() as connection:
         # A write first: SQLite then takes its lock here.
-        connection.execute(delete(table_of(tables.Lease)).where(false()))
+        connection.execute(delete(lease).where(false()))
         require(connection, account_id, *ADJUDICATORS)
         check_cause(code, comment)
         if not _is_false(connection, group_id, system_id):
@@ -164,7 +159,7 @@ def take_back_cause(engine: Engine, account_id: int) -> Pair | None:
     Both rows stay in the history; a cause that somebody gave before counts again.
     """
     with engine.begin() as connection:
-        connection.execute(delete(table_of(tables.Lease)).where(false()))
+        connection.execute(delete(lease).where(false()))
         require(connection, account_id, *ADJUDICATORS)
         pair = last_given(connection, account_id)
         if pair is not None:
@@ -177,7 +172,6 @@ def labels_given(engine: Engine, account_id: int, system_id: int) -> frozenset[s
 
     It reads all outputs of the system, so keep what it returns. Raises NotAllowed.
     """
-    output = table_of(tables.Output)
     query = select(output.c.label).where(output.c.system_id == system_id, output.c.label.is_not(None)).distinct()
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)
@@ -216,5 +210,5 @@ def cause_of(engine: Engine, account_id: int, group_id: int, system_id: int) -> 
 def _is_false(connection: Connection, group_id: int, system_id: int) -> bool:
     """Whether the system satisfies the group, falsely by the answers of people and gold."""
     groups = list(satisfied_groups(connection, system=system_id, groups=[group_id]))
-    answers = known_answers(connection, inputs={step.input_id for group in groups for step in group.steps})
-    return any(settle_group(group, answers).state is State.FALSE for group in groups)
+    answers = known_answers(connection, inputs={step.input_id for of in groups for step in of.steps})
+    return any(settle_group(of, answers).state is State.FALSE for of in groups)

@@ -19,11 +19,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from sqlalchemy import Connection, Engine, RowMapping, select, text
+from sqlalchemy import Connection, Engine, RowMapping, select, text, true
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
@@ -42,6 +41,7 @@ from audit.runner.run import RunResult, run
 from audit.runner.underway import another_python, began, its_environment
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
+from audit.store.core import annotator
 from audit.studies.own_systems import offer_stored_systems
 from audit.studies.plan import SETTINGS, Plan, corpus_planned, need_registered, read_plan, relations_planned
 from audit.studies.uploads import uploaded_here
@@ -55,18 +55,19 @@ LOST = "lost"
 SILENT = timedelta(seconds=60)
 """Without a sign of life for so long a process is taken for dead."""
 _JOB = table_of(tables.Job)
+_SAME = ("task", "corpus", "fingerprint", "seed", "limit")  # keys of plans that carry out the same study
 
 
 @dataclass(frozen=True)
 class Job:
-    """A job as managers see it. `state` is that of the row, or `LOST`."""
+    """A job as managers see it: `state` is that of the row, or `LOST`; `done` are the sources of this run that are
+    finished, of `total` that were left when it began."""
 
     id: int
     plan: str
     state: str
     step: str
     done: int
-    """Sources of this run that are finished, of `total` that were left when it began."""
     total: int
     message: str | None
     log: str
@@ -94,40 +95,43 @@ def begin_job(engine: Engine, name: str, database: str, *, by: int) -> int:
         require_manager(connection, by)
         plan = latest(connection, name).plan()
         need_registered(plan, uploaded)
-        moment = tables.now()
-        row = {
-            "plan": name,
-            "state": "waiting",
-            "annotator_id": by,
-            "host": socket.gethostname(),
-            "step": "",
-            "done": 0,
-            "total": 0,
-            "started_at": moment,
-            "seen_at": moment,
-        }
+        row = {"plan": name, "state": "waiting", "annotator_id": by, "host": socket.gethostname(), "step": ""}
+        row |= {"done": 0, "total": 0} | dict.fromkeys(("started_at", "seen_at"), tables.now())
         if connection.dialect.name == "postgresql":  # SQLite has one writer at a time anyway
             connection.execute(text("LOCK TABLE job IN SHARE ROW EXCLUSIVE MODE"))
-        inserted = connection.execute(_JOB.insert(), row).inserted_primary_key
-        id = int(inserted[0]) if inserted else 0
+        id = int(connection.execute(_JOB.insert(), row).inserted_primary_key[0])  # type: ignore[index]
         _refuse_second(connection, id, plan.study)
         note(connection, by, "run begun", plan=name)
     try:
         pid = _begin_process(name, id, database)
     except OSError as problem:
-        _end(engine, id, message("work.not_begun", reason=problem.strerror))
+        with engine.begin() as connection:
+            reason = stored(message("work.not_begun", reason=problem.strerror))
+            _set(connection, id, state="failed", message=reason, ended_at=tables.now())
         raise AuditError(message("work.cannot_begin", reason=problem.strerror)) from None
     with engine.begin() as connection:
         connection.execute(_JOB.update().where(_JOB.c.id == id, _JOB.c.pid.is_(None)).values(pid=pid))
     return id
 
 
-def stop_job(engine: Engine, id: int, *, by: int) -> None:
-    """Ask a job to stop; what it has finished stays, and beginning it again goes on from there.
+def _begin_process(name: str, id: int, database: str) -> int:
+    """Begin the process, in a session of its own: what ends the app does not end it. Returns its pid."""
+    process = subprocess.Popen(
+        another_python("-m", "audit", "study", "run", name, "--job", str(id)),
+        env={**its_environment(), DATABASE: database},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    # Somebody must ask how it ended, or it stays as a zombie that looks alive for as long as this server runs.
+    threading.Thread(target=process.wait, daemon=True).start()
+    return process.pid
 
-    Its process is sent SIGTERM where it is on this machine, and elsewhere reads the wish within a second. Raises
-    NotAllowed for anyone but a manager, AuditError where it is not at work.
-    """
+
+def stop_job(engine: Engine, id: int, *, by: int) -> None:
+    """Ask a job to stop, which its process reads within a second, on any machine; what it has finished stays, and
+    beginning it again goes on from there. Raises NotAllowed for anyone but a manager, AuditError where it is not at
+    work."""
     with engine.begin() as connection:
         require_manager(connection, by)
         row = connection.execute(select(_JOB).where(_JOB.c.id == id)).mappings().first()
@@ -135,20 +139,16 @@ def stop_job(engine: Engine, id: int, *, by: int) -> None:
             raise AuditError(message("work.not_at_work"))
         _set(connection, id, state="stopping")
         note(connection, by, "run stopped", plan=row["plan"])
-    if row["host"] == socket.gethostname() and row["pid"] and _is_job(row["pid"], id):
-        os.kill(row["pid"], signal.SIGTERM)
 
 
 def jobs(engine: Engine, name: str | None = None, *, by: int | None = None) -> list[Job]:
     """The jobs of a plan, or all, the last one first. Raises NotAllowed for anyone but a manager."""
-    annotator = table_of(tables.Annotator)
     query = (
         select(_JOB, annotator.c.name.label("by"))
         .outerjoin(annotator, annotator.c.id == _JOB.c.annotator_id)
+        .where(true() if name is None else _JOB.c.plan == name)
         .order_by(_JOB.c.id.desc())
     )
-    if name is not None:
-        query = query.where(_JOB.c.plan == name)
     with engine.connect() as connection:
         require_manager(connection, by)
         return [_job(row) for row in connection.execute(query).mappings()]
@@ -178,12 +178,8 @@ def _refuse_second(connection: Connection, id: int, study: dict[str, Any]) -> No
     for row in rows:
         if _state(row) == LOST:
             _set(connection, row["id"], state="failed", message=stored(message("work.gone")), ended_at=tables.now())
-        elif _same(latest(connection, row["plan"]).content["study"], study):
+        elif all(latest(connection, row["plan"]).content["study"][key] == study[key] for key in _SAME):
             raise AuditError(message("work.run_already", plan=row["plan"]))
-
-
-def _same(study: dict[str, Any], other: dict[str, Any]) -> bool:
-    return all(study[key] == other[key] for key in ("task", "corpus", "fingerprint", "seed", "limit"))
 
 
 def _state(row: RowMapping) -> str:
@@ -194,33 +190,6 @@ def _state(row: RowMapping) -> str:
     if row["host"] == socket.gethostname() and row["pid"] is not None and began(row["pid"]) is None:
         return LOST
     return str(row["state"])
-
-
-def _begin_process(name: str, id: int, database: str) -> int:
-    """Begin the process, in a session of its own: what ends the app does not end it. Returns its pid."""
-    process = subprocess.Popen(
-        another_python("-m", "audit", "study", "run", name, "--job", str(id)),
-        env={**its_environment(), DATABASE: database},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    # Somebody must ask how it ended, or it stays as a zombie that looks alive for as long as this server runs.
-    threading.Thread(target=process.wait, daemon=True).start()
-    return process.pid
-
-
-def _end(engine: Engine, id: int, reason: str) -> None:
-    with engine.begin() as connection:
-        _set(connection, id, state="failed", message=stored(reason), ended_at=tables.now())
-
-
-def _is_job(pid: int, id: int) -> bool:
-    """Whether the process is this job's, as far as the machine tells: a number may be another process's by now."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[-3:-1] == [b"--job", str(id).encode()]
-    except OSError:
-        return not Path("/proc/self/stat").exists() and began(pid) is not None
 
 
 # The process of a job: it says how far it is, hears that it should stop, and leaves a last word.
@@ -386,16 +355,15 @@ STEPS = ("run", "gold", "sample")
 
 @dataclass(frozen=True)
 class CarriedOut:
-    """The results of carrying out a plan."""
+    """The results of carrying out a plan; of all samples, questions that wait for an answer, and those that only audit
+    what relations carry."""
 
     plan: str
     ran: RunResult
     asked: Asked
     gold: GoldAnswers | None
     waiting: int
-    """Questions of all samples that wait for an answer."""
     audits: int
-    """Questions that only audit what relations carry."""
 
     def as_json(self) -> dict[str, Any]:
         """As the command `audit study run` has it in JSON: the parts are those of `run`, `sample` and `gold`."""
@@ -433,7 +401,10 @@ def carry_out(
         registered_only=by is not None,
         uploaded=(uploaded := uploaded_here(engine)),
     )
-    change_settings(engine, by, _new_settings(engine, plan))  # asks for the role before anything is done
+    with engine.connect() as connection:
+        now = asdict(settings_of(connection))
+    differing = {name: plan.judging[name] for name in SETTINGS if plan.judging[name] != now[name]}
+    change_settings(engine, by, differing)  # asks for the role before anything is done
     study = plan.study
     corpus = corpus_planned(study, uploaded)
     relations = relations_planned(corpus, study)
@@ -448,10 +419,3 @@ def carry_out(
     begin("sample")
     (asked,) = ask_next(engine, plan.sampling(), ran.study.id, by=by)
     return CarriedOut(plan.name, ran, asked, gold, *queue_length(engine))
-
-
-def _new_settings(engine: Engine, plan: Plan) -> dict[str, Any]:
-    """The settings of judging in which the plan differs from the database."""
-    with engine.connect() as connection:
-        now = asdict(settings_of(connection))
-    return {name: plan.judging[name] for name in SETTINGS if plan.judging[name] != now[name]}

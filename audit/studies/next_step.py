@@ -19,28 +19,27 @@ from audit.studies.versions import latest
 
 @dataclass(frozen=True)
 class Standing:
-    """How far the studies of a database are."""
+    """How far the studies of a database are.
+
+    `job` is the state of the last run that the app began (None: there was none), `annotators` the accounts that are not
+    disabled, `invitations` the links that can still be used. Of the questions, drawn groups wait for `waiting`, those
+    that pages and reports call open; `audits` only audit what relations carry. `goes_on`: the plan of the last run
+    decides something, and answers came since that run asked.
+    """
 
     plans: int = 0
-    """Plans that were stored, by name."""
     studies: int = 0
     samples: int = 0
     job: str | None = None
-    """The state of the last run that the app began; None: there was none."""
     job_plan: str = ""
     annotators: int = 0
-    """Accounts of annotators that are not disabled."""
     invitations: int = 0
-    """Links for annotators that can still be used."""
     waiting: int = 0
-    """Questions that drawn groups wait for: those that pages and reports call open."""
     audits: int = 0
-    """Questions that only audit what relations carry."""
     judgements: int = 0
     disputes: int = 0
     flagged: int = 0
     goes_on: bool = False
-    """Whether the plan of the last run decides something, and answers came since that run asked."""
 
 
 class Step(NamedTuple):

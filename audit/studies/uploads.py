@@ -5,9 +5,9 @@ and `corpus-text/NAME` has the rows, read only when they are wanted. A corpus ne
 corpus, with another name. So the study that a plan describes is the same wherever its database is.
 """
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Engine, select
@@ -32,13 +32,12 @@ TEXT_PREFIX = "corpus-text/"
 LONGEST_NAME = 60
 LARGEST = 5 << 20
 """Bytes of a file. Larger ones are for the command line, where the file is."""
-_STORED_AS = "stored.jsonl"
-ACTION = "texts uploaded"
 
 
 @dataclass
 class UploadedCorpus:
-    """A corpus in the database, as `Corpus` says; its text is read when its rows are wanted."""
+    """A corpus in the database, as `Corpus` says; its text is read when its rows are wanted. `content` is its
+    fingerprint."""
 
     engine: Engine
     name: str
@@ -50,13 +49,13 @@ class UploadedCorpus:
     has_gold: bool
     rows_in_it: int
     content: str
-    """Its fingerprint."""
     columns: Mapping[str, str]
     labels: Mapping[str, str]
-    summary: str = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.summary = f"{self.rows_in_it:,} {self.unit}s of {self.file}"
+    @property
+    def summary(self) -> str:
+        """What it holds."""
+        return f"{self.rows_in_it:,} {self.unit}s of {self.file}"
 
     def size(self) -> int:
         """Number of its rows."""
@@ -75,7 +74,7 @@ class UploadedCorpus:
             query = select(setting.c.value).where(setting.c.name == f"{TEXT_PREFIX}{self.name}")
             text = str(connection.execute(query).scalar_one())
         own = Reading(self.columns, self.labels)
-        return FileCorpus(_STORED_AS, self.task, self.unit, self.language, own, text.encode()).rows()
+        return FileCorpus("stored.jsonl", self.task, self.unit, self.language, own, text.encode()).rows()
 
 
 @dataclass(frozen=True)
@@ -91,40 +90,17 @@ class File:
 
     def lines(self) -> str:
         """Its rows as JSONL."""
-        pieces = read_pieces(self.name, [], self.content)
-        rows = (row for piece in pieces for row in piece.to_dict("records"))
+        rows = (row for piece in read_pieces(self.name, [], self.content) for row in piece.to_dict("records"))
         present = ({name: value for name, value in row.items() if value is not None} for row in rows)
         return "".join(f"{canonical(row)}\n" for row in present)
 
     def corpus(self) -> FileCorpus:
         """Its texts as a corpus, not stored. Raises as `FileCorpus` does, and AuditError for what is too large."""
         refuse_large(self.name, self.content)
-        corpus = _checked(
-            self.content,
-            self.name,
-            self.task,
-            self.unit,
-            self.language,
-            tuple(self.reading.columns.items()),
-            tuple(self.reading.labels.items()),
-        )
+        corpus = FileCorpus(self.name, self.task, self.unit, self.language, self.reading, self.content)
         if self.task == "translation":
             check_targets(self.name, corpus.rows())
         return corpus
-
-
-@lru_cache(maxsize=4)
-def _checked(
-    content: bytes,
-    name: str,
-    task: str,
-    unit: Unit | None,
-    language: str | None,
-    columns: tuple[tuple[str, str], ...],
-    labels: tuple[tuple[str, str], ...],
-) -> FileCorpus:
-    """A form shows the same file again after each click: it is read once."""
-    return FileCorpus(name, task, unit, language, Reading(dict(columns), dict(labels)), content)
 
 
 def refuse_large(name: str, content: bytes) -> None:
@@ -141,7 +117,10 @@ def store_corpus(engine: Engine, name: str, file: File, *, by: int | None = None
     Refused where other texts have the name. The same texts again change nothing.
     """
     name = name.strip()
-    _check_name(name)
+    if not re.fullmatch(rf"[^\W_][\w -]{{0,{LONGEST_NAME - 1}}}", name) or is_file_name(name):
+        raise AuditError(message("upload.bad_name", name=name[:80], most=LONGEST_NAME))
+    if name in (corpus.name for corpus in all_corpora()):
+        raise AuditError(message("upload.name_of_audit", name=name))
     corpus = file.corpus()
     row = {
         "file": file.name,
@@ -163,7 +142,7 @@ def store_corpus(engine: Engine, name: str, file: File, *, by: int | None = None
             if present is None:
                 rows = [(f"{PREFIX}{name}", row), (f"{TEXT_PREFIX}{name}", file.lines())]
                 connection.execute(setting.insert(), [{"name": key, "value": value} for key, value in rows])
-                note(connection, by, ACTION, rows=corpus.size(), task=corpus.task)
+                note(connection, by, "texts uploaded", rows=corpus.size(), task=corpus.task)
     except IntegrityError:
         raise Refused(message("upload.name_taken", name=name)) from None
     return _corpus(engine, name, row)
@@ -191,12 +170,3 @@ def _by_name(engine: Engine, connection: Connection) -> dict[str, UploadedCorpus
 
 def _corpus(engine: Engine, name: str, row: Mapping[str, Any]) -> UploadedCorpus:
     return UploadedCorpus(engine, name, **{**row, "languages": tuple(row["languages"])})
-
-
-def _check_name(name: str) -> None:
-    """Raise AuditError for a name that is none, or that means something else already."""
-    letters = name.replace(" ", "").replace("-", "").replace("_", "")
-    if not letters.isalnum() or len(name) > LONGEST_NAME or is_file_name(name):
-        raise AuditError(message("upload.bad_name", name=name[:80], most=LONGEST_NAME))
-    if name in (corpus.name for corpus in all_corpora()):
-        raise AuditError(message("upload.name_of_audit", name=name))

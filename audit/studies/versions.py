@@ -1,7 +1,7 @@
 """Versions of plans: each change is a version of its own, and freezing one is a version, too. Append-only.
 
-A frozen plan can still be changed; what was changed is said in every report (`audit.studies.versions`). The first
-freeze is what a study is held to.
+A frozen plan can still be changed; what was changed is said in every report. The first freeze is what a study is held
+to.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,15 +18,13 @@ from audit.corpora import short_name
 from audit.errors import AuditError, Refused, UnknownName
 from audit.judging.accounts import note, require_manager
 from audit.messages import ENGLISH, phrase
-from audit.store import table_of, tables
+from audit.store import tables
 from audit.store.copying import in_utc
+from audit.store.core import annotator, plan
+from audit.store.core import study as study_table
 from audit.studies.deviations import Deviation, deviations, judgements_of
 from audit.studies.plan import TABLES, Plan, need_registered, toml_value
 from audit.studies.uploads import uploaded_here
-
-_PLAN = table_of(tables.Plan)
-MISSING = None
-"""What a change has in the place of a value that a version lacks: keys that came with a later version of `audit`."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class Version:
     at: datetime
 
     def plan(self) -> Plan:
-        """The plan as it was checked then; a key that came later is not in it."""
+        """The plan as it was checked then."""
         return Plan(self.name, **{table: self.content.get(table, {}) for table in TABLES})
 
 
@@ -55,19 +53,25 @@ class Change:
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
-    """What differs between two contents of plans, in the order of a file. Keys that only one of them knows differ, too,
-    unless there is nothing under them.
+    """What differs between two contents of plans, in the order of a file.
 
     >>> changes({"sample": {"base": 60}}, {"sample": {"base": 100}})
     [Change(key='sample.base', before=60, after=100)]
     """
     first, second = dict(_flat(before)), dict(_flat(after))
-    keys = dict.fromkeys([*first, *second])
-    compared = [Change(key, first.get(key, MISSING), second.get(key, MISSING)) for key in keys]
+    compared = [Change(key, first.get(key), second.get(key)) for key in dict.fromkeys([*first, *second])]
     return [change for change in compared if change.before != change.after]
 
 
-def set_plan(engine: Engine, plan: Plan, *, by: int | None = None) -> tuple[Version, bool]:
+def _flat(content: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in content.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", value
+
+
+def set_plan(engine: Engine, new: Plan, *, by: int | None = None) -> tuple[Version, bool]:
     """Store a plan as the next version of its name; returns it, and whether it is new: nothing is stored where nothing
     changed.
 
@@ -76,16 +80,13 @@ def set_plan(engine: Engine, plan: Plan, *, by: int | None = None) -> tuple[Vers
     somebody else has stored a version at the same moment.
     """
     uploaded = uploaded_here(engine) if by is not None else {}
-    with _appending(engine) as connection:
-        require_manager(connection, by)
+    with _appending(engine, by) as connection:
         if by is not None:
-            need_registered(plan, uploaded)
-        last = next(iter(_versions(connection, plan.name, last=1)), None)
-        if last is not None and not changes(last.content, plan.content()):
+            need_registered(new, uploaded)
+        last = next(iter(_versions(connection, new.name, last=1)), None)
+        if last is not None and not changes(last.content, new.content()):
             return last, False
-        version = _append(connection, plan.name, plan.content(), False, by)
-        note(connection, by, "plan stored", plan=plan.name, version=version.version)
-        return version, True
+        return _append(connection, new.name, new.content(), False, by), True
 
 
 def freeze(engine: Engine, name: str, *, by: int | None = None, version: int | None = None) -> Version:
@@ -94,47 +95,80 @@ def freeze(engine: Engine, name: str, *, by: int | None = None, version: int | N
     Raises NotAllowed for anyone but a manager (`by`; None: whoever has the database itself), UnknownName, and
     AuditError where it is frozen already or has changed since it was looked at.
     """
-    with _appending(engine) as connection:
-        require_manager(connection, by)
+    with _appending(engine, by) as connection:
         last = latest(connection, name)
         if version is not None and last.version != version:
             raise Refused(f"the plan {name!r} has version {last.version} by now; look at it before you freeze it")
         if last.frozen:
             raise Refused(f"the plan {name!r} is frozen already, as version {last.version}")
-        frozen = _append(connection, name, last.content, True, by)
-        note(connection, by, "plan frozen", plan=name, version=frozen.version)
-        return frozen
+        return _append(connection, name, last.content, True, by)
+
+
+@contextmanager
+def _appending(engine: Engine, by: int | None) -> Iterator[Connection]:
+    """A manager's transaction that adds a version; two at once give one version and one refusal."""
+    try:
+        with engine.begin() as connection:
+            require_manager(connection, by)
+            yield connection
+    except IntegrityError:
+        raise AuditError("somebody else has changed this plan at this moment; look at it, then do it again") from None
+
+
+def _append(connection: Connection, name: str, content: dict[str, Any], frozen: bool, by: int | None) -> Version:
+    before = _versions(connection, name, last=1)
+    number = before[0].version + 1 if before else 1
+    row = {"name": name, "version": number, "content": content, "frozen": frozen, "annotator_id": by}
+    connection.execute(plan.insert(), row | {"at": tables.now()})
+    note(connection, by, "plan frozen" if frozen else "plan stored", plan=name, version=number)
+    return latest(connection, name)
 
 
 def versions(engine: Engine, name: str, *, by: int | None = None) -> list[Version]:
     """Every version of a plan, the first one first. Raises NotAllowed for anyone but a manager, and UnknownName."""
     with engine.connect() as connection:
         require_manager(connection, by)
-        newest_first = _versions(connection, name)
-        if not newest_first:
-            raise UnknownName("plan", name, plan_names(connection))
-        return newest_first[::-1]
+        latest(connection, name)
+        return _versions(connection, name)[::-1]
 
 
 def latest(connection: Connection, name: str) -> Version:
     """The last version of a plan. Raises UnknownName."""
-    newest_first = _versions(connection, name, last=1)
-    if not newest_first:
-        raise UnknownName("plan", name, plan_names(connection))
+    if not (newest_first := _versions(connection, name, last=1)):
+        raise UnknownName("plan", name, [*all_versions(connection)])
     return newest_first[0]
 
 
-def plan_names(connection: Connection) -> list[str]:
-    """The names of all plans, in the order in which they were first stored."""
-    return list(connection.execute(select(_PLAN.c.name).where(_PLAN.c.version == 1).order_by(_PLAN.c.id)).scalars())
-
-
 def all_versions(connection: Connection) -> dict[str, list[Version]]:
-    """Every version of every plan, by name, the first one first."""
-    histories: dict[str, list[Version]] = {}
+    """Every version of every plan, by name, the first one first; plans in the order in which they were stored."""
+    first = select(plan.c.name).where(plan.c.version == 1).order_by(plan.c.id)
+    histories: dict[str, list[Version]] = {name: [] for name in connection.execute(first).scalars()}
     for version in _versions(connection)[::-1]:
-        histories.setdefault(version.name, []).append(version)
-    return {name: histories[name] for name in plan_names(connection)}
+        histories[version.name].append(version)
+    return histories
+
+
+def _versions(connection: Connection, name: str | None = None, last: int | None = None) -> list[Version]:
+    """Versions, the last one first."""
+    query = (
+        select(plan.c.name, plan.c.version, plan.c.content, plan.c.frozen, annotator.c.name, plan.c.at)
+        .outerjoin(annotator, annotator.c.id == plan.c.annotator_id)
+        .order_by(plan.c.version.desc(), plan.c.id.desc())
+        .limit(last)
+    )
+    if name is not None:
+        query = query.where(plan.c.name == name)
+    rows = connection.execute(query)
+    return [Version(row[0], row[1], _in_order(row[2]), bool(row[3]), row[4], in_utc(row[5])) for row in rows]
+
+
+def _in_order(content: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The tables and keys in the order of a file, which JSON does not keep."""
+    return {
+        table: {key: content[table][key] for key in dict.fromkeys([*keys, *content[table]]) if key in content[table]}
+        for table, keys in TABLES.items()
+        if table in content
+    }
 
 
 def frozen_version(history: Sequence[Version]) -> Version | None:
@@ -147,84 +181,26 @@ def steps(history: Sequence[Version]) -> list[tuple[Version, list[Change]]]:
     return [(after, changes(before.content, after.content)) for before, after in pairwise(history)]
 
 
-def _flat(content: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in content.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{before}{key}.")
-        else:
-            yield f"{before}{key}", value
-
-
-@contextmanager
-def _appending(engine: Engine) -> Iterator[Connection]:
-    """A transaction that adds a version; two at once give one version and one refusal."""
-    try:
-        with engine.begin() as connection:
-            yield connection
-    except IntegrityError:
-        raise AuditError("somebody else has changed this plan at this moment; look at it, then do it again") from None
-
-
-def _append(connection: Connection, name: str, content: dict[str, Any], frozen: bool, by: int | None) -> Version:
-    before = _versions(connection, name, last=1)
-    row = {
-        "name": name,
-        "version": before[0].version + 1 if before else 1,
-        "content": content,
-        "frozen": frozen,
-        "annotator_id": by,
-        "at": tables.now(),
-    }
-    connection.execute(_PLAN.insert(), row)
-    return latest(connection, name)
-
-
-def _versions(connection: Connection, name: str | None = None, last: int | None = None) -> list[Version]:
-    """Versions, the last one first."""
-    annotator = table_of(tables.Annotator)
-    query = (
-        select(_PLAN.c.name, _PLAN.c.version, _PLAN.c.content, _PLAN.c.frozen, annotator.c.name, _PLAN.c.at)
-        .outerjoin(annotator, annotator.c.id == _PLAN.c.annotator_id)
-        .order_by(_PLAN.c.version.desc(), _PLAN.c.id.desc())
-        .limit(last)
-    )
-    if name is not None:
-        query = query.where(_PLAN.c.name == name)
-    rows = connection.execute(query)
-    return [Version(row[0], row[1], _in_order(row[2]), bool(row[3]), row[4], in_utc(row[5])) for row in rows]
-
-
-def _in_order(content: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The tables and keys in the order of a file, which JSON does not keep; keys that there are no more come last."""
-    return {
-        table: {key: content[table][key] for key in dict.fromkeys([*keys, *content[table]]) if key in content[table]}
-        for table, keys in TABLES.items()
-        if table in content
-    }
-
-
 # How a study stands to its plan: frozen before data came in or not, changed since, and done otherwise.
 
 
 @dataclass(frozen=True)
 class PlanAdherence:
-    """How a study stands to its plan: what was frozen, what changed since, and what was done otherwise."""
+    """How a study stands to its plan: what was frozen, what changed since, and what was done otherwise.
+
+    `plan` is the version that the study is held to, the first frozen one or else the last, whose number is `version`.
+    `judgements` about its texts were given so far, `before` of them before the plan was frozen (None: it is not).
+    `began` is when its run began; `changed` what changed after it was frozen, with the version that did.
+    """
 
     study: int
     plan: Version
-    """The version that the study is held to: the first frozen one, or else the last."""
     version: int
-    """The last version's number."""
     judgements: int
-    """Judgements about texts of the study so far, gold's included."""
     before: int | None
-    """Of these, given before the plan was frozen; None where it is not frozen."""
     began: datetime
-    """When the study's run began."""
     changed: tuple[tuple[Version, Change], ...]
-    """Changes after it was frozen, each with the version that made it."""
     deviates: tuple[Deviation, ...]
-    """What in the database is otherwise than the plan says."""
 
     @property
     def frozen_at(self) -> datetime | None:
@@ -235,32 +211,21 @@ class PlanAdherence:
 def plan_adherence(
     connection: Connection, studies: Sequence[Mapping[str, Any]], samples: Sequence[Mapping[str, Any]]
 ) -> list[PlanAdherence]:
-    """How each study stands to each plan that it belongs to.
-
-    `studies` are rows with id, task, corpus, fingerprint, seed and limit, `samples` rows with study_id,
-    annotators, quorum and follow_ups. A study belongs to a plan where a version of it
-    has its task, corpus, content, seed and limit; without such a plan it is not in the list.
-    """
-    result = []
-    plans = all_versions(connection)
-    sampled = {sample["study_id"]: sample for sample in samples}
-    for study in studies:
-        for history in plans.values():
-            if any(belongs(study, version.content) for version in history):
-                result.append(_adherence(connection, study, sampled.get(study["id"]), history))
-    return result
+    """How each study stands to each plan that it belongs to, which has a version with its task, corpus, content, seed
+    and limit; `studies` and `samples` are rows of these tables."""
+    plans, sampled = all_versions(connection), {sample["study_id"]: sample for sample in samples}
+    return [
+        _adherence(connection, study, sampled.get(study["id"]), history)
+        for study in studies
+        for history in plans.values()
+        if any(belongs(study, version.content) for version in history)
+    ]
 
 
 def belongs(study: Mapping[str, Any], content: Mapping[str, Any]) -> bool:
     """Whether a row of `study` is what this content of a plan plans: task, corpus and its content, seed, limit."""
-    planned = content["study"]
-    return bool(
-        study["task"] == planned["task"]
-        and study["corpus"] == short_name(planned["corpus"])
-        and study["fingerprint"] == planned["fingerprint"]
-        and study["seed"] == planned["seed"]
-        and study["limit"] == planned["limit"]
-    )
+    planned = content["study"] | {"corpus": short_name(content["study"]["corpus"])}
+    return all(study[key] == planned[key] for key in ("task", "corpus", "fingerprint", "seed", "limit"))
 
 
 def _adherence(
@@ -268,9 +233,8 @@ def _adherence(
 ) -> PlanAdherence:
     frozen = frozen_version(history)
     binding = frozen or history[-1]
-    table = table_of(tables.Study)
-    began = connection.execute(select(table.c.created_at).where(table.c.id == study["id"])).scalar_one()
-    after = [after_version for after_version in history if after_version.version >= binding.version]
+    began = connection.execute(select(study_table.c.created_at).where(study_table.c.id == study["id"])).scalar_one()
+    after = [version for version in history if frozen and version.version >= frozen.version]
     return PlanAdherence(
         study["id"],
         binding,
@@ -278,7 +242,7 @@ def _adherence(
         judgements_of(connection, study["id"]),
         judgements_of(connection, study["id"], binding.at) if frozen else None,
         in_utc(began),
-        tuple((version, change) for version, changed in steps(after) for change in changed) if frozen else (),
+        tuple((version, change) for version, changed in steps(after) for change in changed),
         tuple(deviations(connection, study, sample, binding.content)),
     )
 
@@ -291,8 +255,6 @@ def change_text(change: Change) -> str:
 
     >>> change_text(Change("sample.base", 60, 100))
     'sample.base 60 -> 100'
-    >>> change_text(Change("study.systems", ["vader", "hiv4"], ["vader", "textblob"]))
-    'study.systems without hiv4, with textblob'
     """
     return f"{change.key} {from_to(change.before, change.after)}"
 
@@ -304,25 +266,19 @@ def from_to(before: Any, after: Any, language: str = ENGLISH) -> str:
     ('nothing -> 0.02', 'with b')
     """
     if isinstance(before, list) and isinstance(after, list):
-        removed = [str(item) for item in before if item not in after]
-        added = [str(item) for item in after if item not in before]
-        parts = [
-            f"{phrase(language, f'plan.{word}')} {', '.join(items)}"
-            for word, items in (("without", removed), ("with", added))
-            if items
-        ]
+        differing = {
+            "without": [str(item) for item in before if item not in after],
+            "with": [str(item) for item in after if item not in before],
+        }
+        parts = [f"{phrase(language, f'plan.{word}')} {', '.join(items)}" for word, items in differing.items() if items]
         return ", ".join(parts) or phrase(language, "plan.order")
-    return f"{value_text(before, language)} -> {value_text(after, language)}"
+    return f"{_value_text(before, language)} -> {_value_text(after, language)}"
 
 
-def value_text(value: Any, language: str = ENGLISH) -> str:
-    """A value as a plan's file has it; nothing for what is not there.
-
-    >>> value_text("blind"), value_text({}), value_text([1, 2])
-    ('"blind"', 'nothing', '[1, 2]')
-    """
+def _value_text(value: Any, language: str) -> str:
+    """A value as a plan's file has it; nothing for what is not there."""
     if value is None or value == {}:
         return phrase(language, "plan.nothing")
     if isinstance(value, dict):
-        return ", ".join(f"{name} = {value_text(item, language)}" for name, item in value.items())
+        return ", ".join(f"{name} = {_value_text(item, language)}" for name, item in value.items())
     return toml_value(value)

@@ -7,7 +7,6 @@ from collections import namedtuple
 
 import pytest
 
-from audit.exchange import doctor as room
 from audit.exchange.doctor import doctor
 from audit.judging.unit import rebuild
 from audit.store import open_store
@@ -63,13 +62,11 @@ def test_a_file_that_is_damaged_or_none(judged, tmp_path):
     assert "there is no database" in problems(str(tmp_path / "b.db"))["opens"]
 
 
-def test_a_full_disk_and_a_long_log(judged, monkeypatch):
+def test_a_full_disk(judged, monkeypatch):
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(1, 1, 0))
-    monkeypatch.setattr(room, "_LARGE_LOG", -1)
     summaries = problems(judged)
     assert summaries["disk"] == "0.0 GiB free"
-    assert summaries["size of the log"] == "0.0 GiB"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")

