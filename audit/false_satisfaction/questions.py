@@ -19,6 +19,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, and_, case, exists, fu
 from audit.false_satisfaction.resolution import (
     ALLOWED,
     CARRIED,
+    Answers,
     Drawn,
     KnownAnswer,
     Settled,
@@ -35,7 +36,6 @@ from audit.relations import COUNTED, Outcome
 from audit.sampling.samples import Terms, terms_of
 from audit.store import rows_among, table_of, tables
 from audit.store.bulk import LIMIT
-from audit.tasks import get_task
 from audit.tasks.questions import ABOUT_OUTPUTS, ORIGINS, SCALES, Subject, group_question_key, kind_of, question_key
 
 BEHIND = 1_000_000_000
@@ -209,8 +209,6 @@ def _input_keys(connection: Connection, inputs: Collection[int]) -> dict[int, by
 # A follow-up is audited only in a group in which every member has an answer, so that its own answer takes the place of
 # the carried one and no member is left open; and while it waits or is disputed the carried answer stands.
 
-Answers = Mapping[Subject, KnownAnswer]
-
 
 def is_audited(drawn: Drawn, terms: Mapping[int, Terms]) -> bool:
     """Whether the follow-ups of a drawn group's source are audited: a random share of the sources."""
@@ -226,20 +224,6 @@ def audited_follow_ups(settled: Settled) -> list[Subject]:
     return [settled.drawn.subject(step) for step, origin in steps if origin.startswith(CARRIED)]
 
 
-def rests_on_carried(settled: Settled, answers: Answers) -> bool:
-    """Whether another carried answer would change the state of a settled group.
-
-    A true satisfaction rests on all its answers; a false one only where no output is wrong by a direct answer.
-    """
-    if settled.state is State.WAITING or not any(origin.startswith(CARRIED) for origin in settled.origins):
-        return False
-    if settled.state is State.TRUE:
-        return True
-    task = get_task(settled.drawn.task)
-    direct = ((step, answers.get(settled.drawn.subject(step))) for step in settled.drawn.steps)
-    return not any(answer and task.is_wrong(step.output, answer.allowed) for step, answer in direct)
-
-
 @dataclass(frozen=True, slots=True)
 class Carried:
     """A follow-up of a group that has an answer of its own beside the carried one; `wrong`: they share no label."""
@@ -250,18 +234,16 @@ class Carried:
     wrong: bool
 
 
-def audited_carries(groups: Iterable[Settled], answers: Answers, terms: Mapping[int, Terms]) -> list[Carried]:
+def audited_carries(groups: Iterable[Drawn], answers: Answers, terms: Mapping[int, Terms]) -> list[Carried]:
     """What the audit found of follow-ups that are answered, in groups that are audited: a random part of the sources,
     so that what other groups ask about is not favoured."""
     audited: list[Carried] = []
-    for settled in groups:
-        drawn = settled.drawn
+    for drawn in groups:
         source = source_of(drawn)
-        about_source = answers.get(drawn.subject(source)) if source else None
-        if source is None or settled.state is State.WAITING or not is_audited(drawn, terms):
+        if source is None or not is_audited(drawn, terms) or settle_group(drawn, answers).state is State.WAITING:
             continue
         for step in drawn.steps:
-            carried, own = carried_to(drawn, step, source, about_source), answers.get(drawn.subject(step))
+            carried, own = carried_to(drawn, step, answers), answers.get(drawn.subject(step))
             if carried is not None and own is not None:
                 wrong = own.allowed.isdisjoint(carried.allowed)
                 audited.append(Carried(drawn.group_id, source.input_id, step.input_id, wrong))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Engine, select
 
 from audit.errors import AuditError, Refused
-from audit.false_satisfaction.cells import ground_of
+from audit.false_satisfaction.cells import read_cells
 from audit.false_satisfaction.judged import group_opinions, last_answers, opinions_of
 from audit.false_satisfaction.population import read_population
 from audit.false_satisfaction.questions import question_ids
@@ -100,7 +100,7 @@ def ask_judge(
     if request.most is not None and request.most < 1:
         raise AuditError(f"max_calls {request.most}: must be at least 1", parameter="max_calls")
     with engine.connect() as connection:
-        studies = [row["id"] for row in ground_of(connection, request.study).studies]
+        studies = [row["id"] for row in read_cells(connection, request.study)[0]]
         if not request.everything and not set(studies) & set(terms_of(connection)):
             raise AuditError(
                 "nothing is drawn yet, so there are no questions; draw a sample first with `audit sample`, or ask "
