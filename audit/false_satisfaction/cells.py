@@ -49,7 +49,7 @@ class Counted:
     `cells` has the columns of `CELL` and `COLUMNS`, a row each, in the order of a report: `drawn` are its groups about
     whose sources people were asked or gold has a label, of which `waiting` have no answer yet; `judged` those that
     count, `false` of them false satisfactions, `open` given up. `judged` and `checked` are the groups behind these
-    (`audit.statistics.rates`), whose cells are rows of `cells`; `group` and `system` are ids of the judged ones.
+    (`audit.statistics.rates`), whose cells are rows of `cells`; `group` has ids of the judged ones.
     """
 
     cells: pd.DataFrame
@@ -63,7 +63,6 @@ class Counted:
     judged: Judged
     checked: CheckedGroups
     group: np.ndarray
-    system: np.ndarray
     waiting: int
     """Questions that wait for an answer."""
     audited: Sequence[Carried]
@@ -80,6 +79,11 @@ class Counted:
     def sources(self) -> np.ndarray:
         """The ids of sources by their codes in `judged` and `checked`."""
         return np.concatenate([population.source for population in self.populations.values()])
+
+    @property
+    def system(self) -> np.ndarray:
+        """The systems (ids) of the judged groups."""
+        return self.cells["system_id"].to_numpy()[self.judged.cell]
 
     def places(self) -> dict[tuple[int, int, int], int]:
         """The row of `cells` of each (study, relation, system), by id."""
@@ -128,11 +132,11 @@ def count(
         audited = audited_carries(drawn_groups(connection, terms), answers, terms) if terms else []
         open_questions = count_open(connection, asked_by(connection, list(populations)))
         samples = _samples(connection, standings)
-    judged, group, system, counts = _judged(cells, populations, standings)
+    judged, group, counts = _judged(cells, populations, standings)
     only, nobody = frozenset(alone), frozenset[int]()
     return Counted(
         cells.assign(**counts)[[*CELL, *COLUMNS]], studies, samples, checks, populations, standings, judged,
-        _satisfied_or_violated(cells, populations, standings), group, system, open_questions.texts, audited,
+        _satisfied_or_violated(cells, populations, standings), group, open_questions.texts, audited,
         open_questions.audits, *((nobody, only) if whose == "people" else (only, nobody)),
         {key: reason for numbers in read.values() for key, reason in numbers.left_out.items()},
     )  # fmt: skip
@@ -141,9 +145,9 @@ def count(
 def recount(connection: Connection, counted: Counted, whose: Whose, answers: Answers) -> Counted:
     """Count once more, by `answers` in the place of those of `whose`."""
     standings = {id: read_standing(connection, of, whose, answers) for id, of in counted.populations.items()}
-    judged, group, system, counts = _judged(counted.cells, counted.populations, standings)
+    judged, group, counts = _judged(counted.cells, counted.populations, standings)
     cells = counted.cells.assign(**counts)
-    return replace(counted, cells=cells, standings=standings, judged=judged, group=group, system=system)
+    return replace(counted, cells=cells, standings=standings, judged=judged, group=group)
 
 
 _Populations, _Standings = Mapping[int, Population], Mapping[int, Standing]
@@ -167,16 +171,18 @@ def _parts(cells: pd.DataFrame, populations: _Populations, standings: _Standings
 
 # Types of the columns of groups; None: proxies.
 _CHECKED = (np.int32, np.int8, np.int8, np.int32, np.int32, None)
-_JUDGED = (np.int32, np.int8, np.int8, np.int8, float, np.int32, np.int32, None, np.int64, np.int64)
+_JUDGED = (np.int32, np.int8, np.int8, np.int8, float, np.int32, np.int32, None, np.int64)
 
 
-def _columns(parts: Sequence[Sequence[np.ndarray]], types: Sequence[Any], populations: _Populations) -> list[Any]:
+def _columns(parts: Sequence[list[np.ndarray]], types: Sequence[Any], populations: _Populations) -> list[Any]:
     """Parts of groups put together, a column each; None: there are no proxies."""
     number = max((len(groups.proxy) for one in populations.values() for groups in one.relations.values()), default=0)
     columns: list[Any] = []
     for at, type in enumerate(types):
         nothing = np.zeros((0, number)) if type is None else np.zeros(0, type)
         columns.append(np.concatenate([nothing, *(part[at] for part in parts)]) if type or number else None)
+        for part in parts:
+            part[at] = nothing  # of which there may be hundreds of megabytes
     return columns
 
 
@@ -201,8 +207,8 @@ def _satisfied_or_violated(cells: pd.DataFrame, populations: _Populations, stand
 
 def _judged(
     cells: pd.DataFrame, populations: _Populations, standings: _Standings
-) -> tuple[Judged, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-    """The groups that count, their groups and systems (ids), and by cell how many there are: drawn, judged, false, open
+) -> tuple[Judged, np.ndarray, dict[str, np.ndarray]]:
+    """The groups that count, their ids, and by cell how many there are: drawn, judged, false, open
     and waiting ones."""
     rows = []
     counts = {name: np.zeros(len(cells), int) for name in ("judged", "false", "open", "drawn", "waiting")}
@@ -219,11 +225,11 @@ def _judged(
                 np.full(len(at), cell, np.int32), _strata(population, relation, standing)[at], false, open,
                 standing.q[relation][at, column], (source + sources).astype(np.int32),
                 (population.cluster[source] + clusters).astype(np.int32), 1 - groups.proxy[:, at, column].T,
-                population.group[relation][at, column], np.full(len(at), population.systems[column]),
+                population.group[relation][at, column],
             ]
         )  # fmt: skip
-    *columns, group, system = _columns(rows, _JUDGED, populations)
-    return Judged(*columns), group, system, counts
+    *columns, group = _columns(rows, _JUDGED, populations)
+    return Judged(*columns), group, counts
 
 
 def _strata(population: Population, relation: int, standing: Standing) -> np.ndarray:

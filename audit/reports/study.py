@@ -1,7 +1,7 @@
 """`audit report`: the report of what a database holds, with the signature that reproduces it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,6 @@ from audit.reports.standings import add_accuracy, primary_entries
 from audit.reports.validity import add_carries, low_notes, validity_entries
 from audit.statistics.contests import DRAWS
 from audit.statistics.intervals import Target, effective_interval, effective_size, get_target
-from audit.statistics.rates import of_cells
 from audit.studies.deviations import differences
 from audit.studies.versions import PlanAdherence
 
@@ -68,7 +67,7 @@ def report_of(
         report["overall"]["waiting_groups"] = basis.open_groups
     report["overall"]["audits_waiting"] = counted.audits_waiting
     add_carries(report, counted, target)
-    report["sensitivity"] = _sensitivity(basis, target)
+    report["sensitivity"] = _sensitivity(basis, numbers)
     report["accuracy"] = accuracy_entries(report["violations"], basis.accuracy)
     add_accuracy(report, basis.accuracy)
     for name, entries in (("examples", basis.examples), ("repeats", basis.repeats), ("primary", primary)):
@@ -102,14 +101,9 @@ def cells_of_report(basis: Evidence) -> list[CellEntry]:
 
 
 def basis_of(counted: Counted, target: Target = "population", delta: float = 0.0) -> Basis:
-    """Return counts as a report takes them, its cells in their order."""
-    names = ["study", "relation", "system"]
-    cells = ordered(counted.cells)
-    places = {key: at for at, key in enumerate(counted.cells[names].itertuples(index=False, name=None))}
-    order = [places[key] for key in cells[names].itertuples(index=False, name=None)]
-    judged, checked = of_cells(counted.judged, order), of_cells(counted.checked, order)
+    """Return counts as a report takes them."""
     comparisons = {study: comparisons_of(counted, study) for study in counted.populations}
-    return Basis(cells, judged, checked, comparisons, target=target, delta=delta)
+    return Basis(ordered(counted.cells), counted.judged, counted.checked, comparisons, target=target, delta=delta)
 
 
 def comparisons_of(counted: Counted, study: int) -> Comparisons:
@@ -128,16 +122,15 @@ def comparisons_of(counted: Counted, study: int) -> Comparisons:
     )
 
 
-def _sensitivity(basis: Evidence, target: Target) -> Entry | None:
+def _sensitivity(basis: Evidence, numbers: Basis) -> Entry | None:
     """R_FS as it is, and with the labels that gold lacks right, over the cells that have an estimate."""
     if basis.lenient is None:
         return None
-    rates = []
-    for counted in (basis.counted, basis.lenient):
-        numbers = basis_of(counted, target)
-        false = ((at, numbers.rates_of_cell(at).false) for at in range(len(numbers.cells)))
+    lenient, rates = replace(numbers, judged=basis.lenient.judged), []
+    for of, cell in ((numbers, numbers.rates_of_cell), (lenient, lambda at: lenient.rates([at]))):
+        false = ((at, cell(at).false) for at in range(len(of.cells)))
         known = [at for at, rate in false if rate is not None and rate.value is not None]
-        together = numbers.rates(known).false if known else None
+        together = of.rates(known).false if known else None
         rates.append(None if together is None else together.value)
     labels = list(dict.fromkeys(label for missing in basis.lacking.values() for label in missing))
     return {"labels": labels, "fs_rate": rates[0], "fs_rate_right": rates[1]}
