@@ -160,3 +160,20 @@ def test_each_judge_reads_what_its_rule_says():
     assert said == {"first": ["one", "one"], "longer": ["two", "two"], "overlap": ["one", "two"]}
     assert {relation.name for relation in all_relations("preference")} >= {"swapped-answers", "typos", *CHANGES}
     assert get_task("preference").texts == 3
+
+
+def test_points_near_gold_are_right():
+    frame = pd.DataFrame(
+        [("Say a.", "a", gold) for gold in ("6", "7", "9", "10")], columns=["instruction", "response", "gold"]
+    )
+    frame["response"] += frame["gold"]
+
+    def judge(texts):
+        return "7"
+
+    judge.tasks = ("points",)
+    report = (
+        audit.run(frame, [judge], ["polite-instruction"], task="points", progress=False).answer_with_gold().report()
+    )
+    assert (report.cells[0].satisfied, report.cells[0].false) == (4, 2)
+    assert report.document["accuracy"][0]["systems"][0]["right"] == 2
