@@ -83,7 +83,7 @@ class Counted:
     @property
     def system(self) -> np.ndarray:
         """The systems (ids) of the judged groups."""
-        return self.cells["system_id"].to_numpy()[self.judged.cell]
+        return np.asarray(self.cells["system_id"].to_numpy()[self.judged.cell])
 
     def places(self) -> dict[tuple[int, int, int], int]:
         """The row of `cells` of each (study, relation, system), by id."""
@@ -150,7 +150,8 @@ def recount(connection: Connection, counted: Counted, whose: Whose, answers: Ans
     return replace(counted, cells=cells, standings=standings, judged=judged, group=group)
 
 
-_Populations, _Standings = Mapping[int, Population], Mapping[int, Standing]
+_Populations = Mapping[int, Population]
+_Standings = Mapping[int, Standing]
 _Part = tuple[int, Population, int, int, Standing, int, int]
 
 
@@ -208,8 +209,8 @@ def _satisfied_or_violated(cells: pd.DataFrame, populations: _Populations, stand
 def _judged(
     cells: pd.DataFrame, populations: _Populations, standings: _Standings
 ) -> tuple[Judged, np.ndarray, dict[str, np.ndarray]]:
-    """The groups that count, their ids, and by cell how many there are: drawn, judged, false, open
-    and waiting ones."""
+    """The groups that count, their ids, and by cell how many there are: drawn, judged, false, open and waiting
+    ones."""
     rows = []
     counts = {name: np.zeros(len(cells), int) for name in ("judged", "false", "open", "drawn", "waiting")}
     for cell, population, relation, column, standing, sources, clusters in _parts(cells, populations, standings):
@@ -362,11 +363,8 @@ class Clusters:
         >>> Clusters(np.array([2, 5]), np.array([-1, -1])).of(np.array([5, 3, 2])).tolist()
         [-1, 3, -1]
         """
-        source = np.asarray(source, np.int64)
-        if not len(self.sources):
-            return source
-        position = np.minimum(np.searchsorted(self.sources, source), len(self.sources) - 1)
-        return np.where(self.sources[position] == source, self.codes[position], source)
+        codes = pd.Series(self.codes, self.sources).reindex(source).to_numpy(float)
+        return np.where(np.isnan(codes), source, codes).astype(np.int64)
 
 
 def source_clusters(connection: Connection, studies: Iterable[int]) -> Clusters:

@@ -76,7 +76,7 @@ class Said:
         of_outputs = [-1 if word is None else codes.setdefault(word, len(codes)) for word in words]
         compared = np.array([*of_outputs, -1], np.int32)[self.code]
         nothing = np.arange(self.code.shape[1], dtype=np.int32) - self.code.shape[1] - 1
-        return np.where(compared < 0, nothing, compared)
+        return np.asarray(np.where(compared < 0, nothing, compared))
 
 
 @dataclass(frozen=True)
@@ -173,8 +173,9 @@ def _said(connection: Connection, inputs: np.ndarray, systems: np.ndarray, label
         said.code[at[at >= 0], np.searchsorted(systems, of_systems[at >= 0])] = codes[at >= 0]
     # Labels and nothing else, as nearly all outputs are. What failed before was executed again.
     label = case({label: at for at, label in enumerate(labels)}, value=output.c.label)
-    columns = (output.c.input_id, output.c.system_id, label)
-    ids, code = by_system(connection, *columns, len(labels), systems.tolist(), inside, not_(other))
+    ids, code = by_system(
+        connection, output.c.input_id, output.c.system_id, label, len(labels), systems.tolist(), inside, not_(other)
+    )
     at = said.places(ids)
     code, at = code[at >= 0], at[at >= 0]
     said.code[at] = np.where(code >= 0, code, said.code[at])

@@ -18,7 +18,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, String, Subquery, and_, cast, literal, select
+from sqlalchemy import Connection, String, Subquery, and_, cast, literal, select
 
 from audit.registry import warn_once
 from audit.relations import COUNTED, Outcome, find_relation
@@ -302,7 +302,7 @@ def _groups(
         .order_by(*(found.c[name] for name in (*order, "group_id")), member.c.step, output.c.attempt)
     )
     # Values by place: by name takes longer than everything else here.
-    rows: list[Row[Any]] = list(
+    rows: list[Any] = list(
         connection.execute(query) if ids is None else rows_among(connection, query, found.c.group_id, sorted(ids))
     )
     carries = {key: carry_of(*key) for key in {row[5:8] for row in rows}}

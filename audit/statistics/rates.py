@@ -114,7 +114,7 @@ def weighted_rate(
     if copies <= 0:  # all were asked
         return Rate(p, p, p)
     error, seen = np.bincount(cluster, root * residual), int(min(hits, misses))
-    number = np.count_nonzero(np.bincount(cluster))
+    number = int(np.count_nonzero(np.bincount(cluster)))
     # As many independent groups say at most; proxies may say more.
     most = np.inf if proxy is not None else 1 / alone
     low, high = _ends_of_clusters(p, of_clusters, error, number, seen, len(value), most, confidence)

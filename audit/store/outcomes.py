@@ -88,7 +88,8 @@ def by_system(
         batch = systems[begin : begin + size]
         place = case({id: 1 << bits * at for at, id in enumerate(batch)}, value=system, else_=0)
         number = cast(func.sum((value + 1) * place), BigInteger)
-        keys, numbers = integers(connection, select(key, number).where(*conditions).group_by(key).order_by(key)).T
+        query: Select[Any] = select(key, number).where(*conditions).group_by(key).order_by(key)
+        keys, numbers = integers(connection, query).T
         shifts = bits * np.arange(len(batch))
         values = (numbers[:, None] >> shifts & ((1 << bits) - 1)) - 1
         parts = [*(parts if begin else []), values.astype(np.int8 if most < 127 else np.int32)]
