@@ -1,6 +1,6 @@
 """Reports: rates and rankings, comparisons, agreement, annotators, quality, plans, recorded chains, values."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -129,12 +129,11 @@ def compare(
 
     The exit status is 1 where a condition of `--fail-if` holds, and 4 where answers cannot decide one.
     """
-    from audit.reports.compare import Condition, compare_sections, status_of
     from audit.reports.compare import compare as compared
+    from audit.reports.compare import compare_sections, status_of
     from audit.reports.tables import printed
 
-    conditions = tuple(Condition.read(condition) for condition in fail_if)
-    document = compared(old, new, open_database(db), conditions, **vars(options))
+    document = compared(old, new, open_database(db), fail_if, **vars(options))
     after = ("sample", "--db", db) if document["all"]["genuine"]["estimate"] is None else ()
     return Reply(document, printed(compare_sections), after, status_of(document, undecided))
 
@@ -195,7 +194,7 @@ def agreement(
     `item,annotator,label` and one row a judgement, or a column for each annotator.
     """
     from audit.reports.agreement import agreement_report, agreement_sections
-    from audit.reports.ratings import need_numbers, need_two, once, read_ratings
+    from audit.reports.ratings import once, read_ratings
     from audit.reports.tables import printed
 
     column = None if by == "pair" else by
@@ -203,10 +202,7 @@ def agreement(
         _refuse_with_ratings(**{"--db": db, "--task": task, "--about": None if about == "labels" else about})
         rated = once(read_ratings(ratings, [column] if column else [], settings_of("--columns", columns)), repeats,
                      ratings)  # fmt: skip
-        need_two(rated, ratings)
         parts = _parts(rated, column)
-        if options.level not in (None, "nominal") and not options.order:
-            need_numbers(rated, ratings, options.level)
     else:
         rated, parts = _stored(open_database(db or DATABASE), about, column, task)
     return Reply(agreement_report(rated, by=by, parts=parts, **vars(options)), printed(agreement_sections))
@@ -224,19 +220,13 @@ def _parts(rated: Any, column: str | None) -> Any:
 
 def _stored(engine: Any, about: str, column: str | None, task: str | None) -> tuple[Any, Any]:
     """Return the ratings of a database, and the parts that they are told by."""
-    from audit.false_satisfaction.questions import attributed_groups
-    from audit.reports.ratings import attributed, attributed_outputs, opinions, stored_ratings
+    from audit.reports.ratings import attributed, opinions, stored_ratings
 
     if about == "false":
         rated = opinions(engine, task)
         return rated, _parts(rated, column)
     rated = stored_ratings(engine, task, "group") if about == "groups" else stored_ratings(engine, task)
-    parts: Callable[..., Any] = attributed
-    if column in ("relation", "system") and about == "groups":
-        parts = attributed_groups
-    elif column in ("relation", "system") and rated.origin.get("about") == "pairs":
-        parts = attributed_outputs
-    return rated, parts(engine, column) if column else None
+    return rated, attributed(engine, column) if column else None  # type: ignore[arg-type]
 
 
 @command(
@@ -260,7 +250,7 @@ def annotators(
     (docs/reference/agreement.md). Repeated ratings count as they are.
     """
     from audit.reports.quality import annotators_report, annotators_sections
-    from audit.reports.ratings import need_two, read_ratings, stored_ratings
+    from audit.reports.ratings import read_ratings, stored_ratings
     from audit.reports.tables import printed
 
     if not 0 <= draws <= 100_000 or seed < 0:
@@ -268,7 +258,6 @@ def annotators(
     if ratings is not None:
         _refuse_with_ratings(**{"--db": db, "--task": task})
         rated = read_ratings(ratings, columns=settings_of("--columns", columns))
-        need_two(rated, ratings)
     else:
         rated = stored_ratings(open_database(db or DATABASE), task)
     return Reply(annotators_report(rated, draws, seed), printed(annotators_sections))

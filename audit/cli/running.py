@@ -189,32 +189,32 @@ def _forecast(studies: Sequence[Any], systems: Sequence[str], db: str, options: 
         rows = forecasts(sampled, systems, executor, readable(db), options)
     shown = [
         {
-            "system": one.system,
-            "inputs": _number(one.inputs, one),
-            "stored": one.stored,
-            "to ask": _number(one.to_ask, one),
-            "requests": None if one.calls is None else _number(one.calls, one),
-            "characters": _number(one.characters, one),
-            "tokens": _number(one.tokens, one),
-            "cost": "no price in its file" if one.cost is None else f"{one.cost:,.4g} {one.currency}",
-            "seconds at least": None if one.seconds is None else round(one.seconds),
+            "system": one["system"],
+            "inputs": _number(one, "inputs"),
+            "stored": one["stored"],
+            "to ask": _number(one, "to_ask"),
+            "requests": None if one["calls"] is None else _number(one, "calls"),
+            "characters": _number(one, "characters"),
+            "tokens": _number(one, "tokens"),
+            "cost": "no price in its file" if one["cost"] is None else f"{one['cost']:,.4g} {one['currency']}",
+            "seconds at least": None if one["seconds"] is None else round(one["seconds"]),
         }
         for one in rows
     ]
     lines = [
-        f"{one.system}: what these groups want next depends on what it says: "
-        f"{', '.join(f'{number:,} of {relation}' for relation, number in one.hanging.items())}."
+        f"{one['system']}: what these groups want next depends on what it says: "
+        f"{', '.join(f'{number:,} of {relation}' for relation, number in one['hanging'].items())}."
         for one in rows
-        if not one.is_exact
+        if not one["exact"]
     ]
-    if not all(one.tokens_counted for one in rows):
+    if not all(one["tokens_counted"] for one in rows):
         lines.append("A token is taken to have four characters, where a system has no tokenizer of its own.")
     lines.append("Nothing was asked, nothing was stored. `audit check` measures how long a request takes.")
-    return Reply([one.as_json() for one in rows], [*table(shown), *lines])
+    return Reply(rows, [*table(shown), *lines])
 
 
-def _number(number: int, forecast: Any) -> str:
-    return f"{number:,}" if forecast.is_exact else f"{number:,} or more"
+def _number(forecast: dict[str, Any], name: str) -> str:
+    return f"{forecast[name]:,}" if forecast["exact"] else f"{forecast[name]:,} or more"
 
 
 def of_gold(corpus: Any) -> list[str]:

@@ -39,10 +39,8 @@ def get_corpus(
     in `paws-x:FILE`), or recorded translations (`recorded:PATH`); files are read and checked at once.
 
     `task` (sentiment, where it is not said), `unit` and `language` describe a file; for any other corpus they may only
-    repeat what it is. `reading` says what the columns and labels of a file stand for. For translation the texts of any
-    corpus will do, with the languages to translate into behind an @; a file may have them in its column
-    `target_language` instead. Raises UnknownName, BadFile, BadRow, or AuditError for a task, unit or language that the
-    corpus does not have.
+    repeat what it is. For translation the languages to translate into are behind an @, or in a file's column
+    `target_language`. Raises UnknownName, BadFile, BadRow, or AuditError for what the corpus does not have.
 
     >>> get_corpus("rotten-tomatoes").unit
     'sentence'
@@ -96,12 +94,7 @@ def _made(name: str) -> Corpus:
     make = CORPORA.get(name)
     with CORPORA.guarded(name):
         corpus: Corpus = make()
-    if not hasattr(corpus, "rows") or not hasattr(corpus, "task"):
-        raise AuditError(
-            f"corpus {name!r} of a plug-in is of the type {type(corpus).__name__}; its function must return a corpus, "
-            "such as a FrameCorpus"
-        )
-    return corpus
+        return corpus
 
 
 def _is_registered(name: str) -> bool:
@@ -122,16 +115,10 @@ def _as_asked(corpus: Corpus, task: str | None, unit: Unit | None, language: str
 def listing(task: str | None = None) -> list[dict[str, object]]:
     """Return what the command `audit corpora` lists: one row per corpus; loads no corpus that is not installed."""
     return [
-        {
-            "corpus": corpus.name,
-            "task": corpus.task,
-            "language": corpus.language,
-            "unit": corpus.unit,
-            "size": corpus.size(),
-            "gold": corpus.has_gold,
-            "available": corpus.needs() is None,
-            "needs": corpus.needs(),
-        }
+        {"corpus": corpus.name}
+        | {name: getattr(corpus, name) for name in ("task", "language", "unit")}
+        | {"size": corpus.size(), "gold": corpus.has_gold}
+        | {"available": corpus.needs() is None, "needs": corpus.needs()}
         for corpus in all_corpora(task)
     ]
 

@@ -20,7 +20,7 @@ from audit.new_files import write_file
 from audit.options import spread
 from audit.reports.agreement import agreement_report, agreement_sections
 from audit.reports.charts import LIGHT
-from audit.reports.compare import Condition, compare_sections
+from audit.reports.compare import compare_sections, decide
 from audit.reports.document import (
     DecisionEntry,
     Entry,
@@ -387,7 +387,7 @@ class Comparison:
     def fails(self, condition: str) -> bool:
         """Whether a condition holds, such as "genuine rise > 2 points"; one that cannot be decided does not. Raises
         AuditError for no condition."""
-        return Condition.read(condition).decide(self.document)[0] == "fails"
+        return decide(condition, self.document)[0] == "fails"
 
     def __str__(self) -> str:
         return to_text(list(compare_sections(self.document)))

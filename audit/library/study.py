@@ -173,7 +173,7 @@ def forecast(
     with executor_of(options) as executor:
         study = Sampled(texts, options.seed, options.limit), fitting
         rows = forecasts([study], names, executor, engine, options)
-    return pd.DataFrame([row.as_json() for row in rows])
+    return pd.DataFrame(rows)
 
 
 @spread

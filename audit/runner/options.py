@@ -187,14 +187,6 @@ class RunOptions(CommonOptions):
         Told("ask each system each input N times: how often does it contradict itself?", "N"),
     ] = 1
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.dask is not None and self.workers:
-            raise AuditError(
-                f"workers {self.workers}: the cluster at {self.dask} has its own; leave one of them out",
-                parameter=("workers", "dask"),
-            )
-
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions(CommonOptions):

@@ -30,7 +30,7 @@ from audit.reports.document import (
 )
 from audit.reports.evidence import Evidence, evidence, open_of
 from audit.reports.html import to_html
-from audit.reports.judges import judges_for_manager
+from audit.reports.judges import judges_report
 from audit.reports.progress import totals
 from audit.reports.quality import quality_report
 from audit.reports.record import judging_record
@@ -134,7 +134,7 @@ def _quality(
 
 
 def _judges(database: str, _state: str, *, by: int) -> Entry:
-    return judges_for_manager(_engine(database), by)
+    return judges_report(_engine(database), by=by)
 
 
 def _totals(database: str, state: str, *, by: int, study: int | None = None) -> Entry:

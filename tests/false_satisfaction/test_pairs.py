@@ -24,7 +24,7 @@ from audit.judging.judgements import judge
 from audit.judging.labels import NO_OUTPUT, Label, Labels, answer_with_gold, import_labels, read_labels
 from audit.judging.queue import next_question
 from audit.judging.unit import rebuild
-from audit.reports.ratings import attributed_outputs, opinions
+from audit.reports.ratings import attributed, opinions
 from audit.reports.study import study_report
 from audit.runner.imported import import_run
 from audit.store import table_of, tables
@@ -181,7 +181,7 @@ def test_each_annotators_own_opinion_of_the_groups(study):
     assert Counter(zip(frame["annotator"], frame["label"], strict=True)) == {
         ("anna", "true"): 8, ("anna", "false"): 3, ("ben", "true"): 11,
     }  # fmt: skip
-    systems = attributed_outputs(study, "system")
+    systems = attributed(study, "system")
     assert Counter(systems["value"]) == {"lead": 4, "first": 4, "last": 3}
 
 

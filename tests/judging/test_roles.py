@@ -63,7 +63,6 @@ WITHOUT_ACCOUNT = {
     labels.import_labels: "for whoever has the database itself, from the command line and the library",
     judges.ask_judge: "stores no vote; for whoever has the database itself, from the command line",
     ratings.attributed: "which relations and systems a question serves: for the command line, nobody's answers",
-    ratings.attributed_outputs: "as `attributed`, of outputs that are judged one by one",
     ratings.opinions: "for the command line and the library, of whoever has the database itself",
 }
 PASSWORD = "long enough"

@@ -151,7 +151,9 @@ def _settle_everything(prepared: Prepared) -> None:
 
 
 @pytest.mark.parametrize("width", [1280, 420])
-def test_results_fit_the_page_and_keep_whose_answers_count(served: tuple[str, Prepared], window: Window, width: int) -> None:
+def test_results_fit_the_page_and_keep_whose_answers_count(
+    served: tuple[str, Prepared], window: Window, width: int
+) -> None:
     _settle_everything(served[1])
     window.resize(width, 900)
     window.log_in("boss")

@@ -102,15 +102,19 @@ def _carries(answer: str, source: Seen | None, follow_up: Seen | None) -> frozen
     return frozenset({answer}) if place and source.input.texts[place] == follow_up.input.texts[place] else None
 
 
+_OTHER = {"one": 2, "two": 1}
+"""A preferred answer -> the place of the other one in an input."""
+
+
 @dataclass(frozen=True)
 class _Walk:
-    """The steps of a relation that changes the answer that the system did not choose."""
+    """The steps of a relation that changes the worse answer: by gold, else the one that the system did not choose."""
 
     name: str
 
     def __call__(self, source: Source, choices: random.Random) -> Steps:
         (output,) = yield [Member("source", source.input)]
-        place = {"one": 2, "two": 1}.get(str(output.label))
+        place = _OTHER.get(source.gold or "") or _OTHER.get(str(output.label))
         if place is None:
             return Verdict(Outcome.INAPPLICABLE, reason="the system has no preference")
         changed = CHANGES[self.name][1](source.analyses[place], choices)
@@ -144,7 +148,7 @@ for _name, (_words, _change) in CHANGES.items():
                 task=_task,
                 name=_name,
                 family="what says nothing",
-                summary=f"The answer that the system did not choose {_words}; the choice stays.",
+                summary=f"The worse answer (by gold, else the one not chosen) {_words}; the choice stays.",
                 unit="any",
                 carry=Carry(_carries, reads=True),
                 walk=_Walk(_name),

@@ -1,6 +1,7 @@
 """Judges of two answers: published figures through the built-in relation, what is carried, and users' files."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -90,6 +91,13 @@ def test_the_answer_that_the_judge_did_not_choose_changes(name, prefers, changed
     )
     other = {"one": "two", "two": "one"}[prefers]
     assert (carry({prefers}, *seen), carry({other}, *seen)) == ({prefers}, None)
+
+
+def test_by_gold_the_worse_answer_changes_whatever_the_judge_chose():
+    steps = get_relation("preference", "filler").steps(replace(source_of(PAIR, "0"), gold="one"))
+    next(steps)
+    (follow_up,) = steps.send([Output("two")])
+    assert [at for at in range(3) if follow_up.input.texts[at] != PAIR.texts[at]] == [2]
 
 
 def test_a_tie_makes_no_group_of_a_change_and_stays_when_answers_are_swapped():
