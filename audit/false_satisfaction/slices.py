@@ -72,11 +72,8 @@ def slice_sources(database: Engine | Connection, counted: Counted, slicings: Seq
                 "no source has a gold label; slice by a column or a function, or leave gold out", parameter="slices"
             )
         if slicing.column is not None and slicing.column not in columns:
-            raise UnknownName(
-                "slice",
-                slicing.name,
-                [*{*columns, *SLICES} - {*ARGUMENTS}, *(f"{name}:{what}" for name, what in ARGUMENTS.items())],
-            )
+            known = [*{*columns, *SLICES} - {*ARGUMENTS}, *(f"{name}:{what}" for name, what in ARGUMENTS.items())]
+            raise UnknownName("slice", slicing.name, known)
     return Sliced(by, tuple(slicing.name for slicing in slicings if not slicing.column and slicing.name in columns))
 
 
@@ -89,15 +86,12 @@ def _rows(connection: Connection, study: int, texts: bool) -> tuple[np.ndarray, 
         query = query.add_columns(held.c.texts, held.c.languages).join(held, held.c.id == source.c.input_id)
     # The driver's own rows: SQLAlchemy's, with JSON in two columns, take twice as long.
     cursor: Any = connection.execute(query).cursor
-    found = [
-        (id, key, gold, cluster, _from_json(attributes), *((_from_json(own[0]), own[1]) if own else ()))
-        for id, key, gold, cluster, attributes, *own in cursor.fetchall()
-    ]
-    rows = [
-        Row(key, Input.stored(*own) if own else Input((), ()), gold, cluster, attributes)
-        for _, key, gold, cluster, attributes, *own in found
-    ]
-    return np.array([row[0] for row in found], np.int64), rows
+    ids, rows, no_text = [], [], Input((), ())
+    for id, key, gold, cluster, attributes, *own in cursor.fetchall():
+        ids.append(id)
+        text = Input.stored(_from_json(own[0]), own[1]) if own else no_text
+        rows.append(Row(key, text, gold, cluster, _from_json(attributes)))
+    return np.array(ids, np.int64), rows
 
 
 def _from_json(value: Any) -> Any:

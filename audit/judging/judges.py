@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, select
 
 from audit.errors import AuditError, Refused
-from audit.false_satisfaction.cells import ground_of
+from audit.false_satisfaction.cells import read_cells
 from audit.false_satisfaction.judged import group_opinions, last_answers, opinions_of
 from audit.false_satisfaction.population import read_population
 from audit.false_satisfaction.questions import question_ids
@@ -70,7 +70,7 @@ def ask_judge(
     """Ask a judge what it has not answered yet, and store each answer as it comes. Raises Refused for a judge that is a
     system under test, AuditError where nothing was drawn, and where a judge answers nothing any more."""
     with engine.connect() as connection:
-        studies = [row["id"] for row in ground_of(connection, request.study).studies]
+        studies = [row["id"] for row in read_cells(connection, request.study)[0]]
         if not request.everything and not set(studies) & set(terms_of(connection)):
             raise AuditError(
                 "nothing is drawn yet, so there are no questions; draw a sample first with `audit sample`, or ask "

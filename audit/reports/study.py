@@ -13,7 +13,7 @@ from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.states import OPEN
 from audit.messages import message
 from audit.options import spread
-from audit.reports.basis import KEY, Basis, Comparisons, ordered
+from audit.reports.basis import Basis, Comparisons, ordered
 from audit.reports.build import METHOD, accuracy_entries, build_report, cell_entries
 from audit.reports.document import Entry
 from audit.reports.evidence import Evidence, evidence
@@ -25,7 +25,6 @@ from audit.reports.standings import add_accuracy, primary_entries
 from audit.reports.validity import add_carries, low_notes
 from audit.statistics.contests import DRAWS
 from audit.statistics.intervals import Target, get_target
-from audit.statistics.rates import of_cells
 from audit.studies.deviations import differences
 from audit.studies.versions import PlanAdherence
 
@@ -88,12 +87,9 @@ def cells_of_report(basis: Evidence) -> list[Entry]:
 
 
 def basis_of(counted: Counted, target: Target = "population", delta: float = 0.0) -> Basis:
-    """Return counts as a report takes them, its cells in their order."""
-    cells, places = ordered(counted.cells), {tuple(key): at for at, key in enumerate(counted.cells[KEY].to_numpy())}
-    order = [places[tuple(key)] for key in cells[KEY].to_numpy()]
-    judged, checked = of_cells(counted.judged, order), of_cells(counted.checked, order)
+    """Return counts as a report takes them."""
     comparisons = {study: comparisons_of(counted, study) for study in counted.populations}
-    return Basis(cells, judged, checked, comparisons, target=target, delta=delta)
+    return Basis(ordered(counted.cells), counted.judged, counted.checked, comparisons, target=target, delta=delta)
 
 
 def comparisons_of(counted: Counted, study: int) -> Comparisons:

@@ -11,7 +11,6 @@ R_FS = false / satisfied, SR_o = satisfied / (satisfied + violated), SR_g = SR_o
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -110,12 +109,15 @@ def weighted_rate(
     p = min(max(float(share @ means) - shift, 0.0), 1.0)
     hits, misses = (np.count_nonzero(np.bincount(cluster, (value == kind) * a)) for kind in (1, 0))
     root = np.sqrt(left) * a
-    of_clusters, alone = np.bincount(cluster, root), float((root**2).sum())
-    if not of_clusters.any():  # all were asked
+    of_clusters = np.bincount(cluster, root)
+    copies, alone = float((of_clusters**2).sum()), float((root**2).sum())
+    if copies <= 0:  # all were asked
         return Rate(p, p, p)
-    number, error = np.count_nonzero(np.bincount(cluster)), np.bincount(cluster, root * residual)
-    at_most = math.inf if proxy is not None else 1 / alone  # proxies may say more than as many independent groups
-    low, high = _interval(p, int(min(hits, misses)), int(number), of_clusters, error, len(value), at_most, confidence)
+    error, seen = np.bincount(cluster, root * residual), int(min(hits, misses))
+    number = int(np.count_nonzero(np.bincount(cluster)))
+    # As many independent groups say at most; proxies may say more.
+    most = np.inf if proxy is not None else 1 / alone
+    low, high = _ends_of_clusters(p, of_clusters, error, number, seen, len(value), most, confidence)
     if finite:
         known = [np.bincount(stratum, value == kind, len(share)) for kind in (1, 0)]
         of = np.where(share > 0, share / np.maximum(sizes, 1), 0)
@@ -123,57 +125,58 @@ def weighted_rate(
     return Rate(p, min(low, p), max(high, p), error=error)
 
 
-def _interval(
+def _ends_of_clusters(
     p: float,
-    seen: int,
-    number: int,
     of_clusters: np.ndarray,
     error: np.ndarray,
+    number: int,
+    seen: int,
     groups: int,
-    at_most: float,
+    most: float,
     confidence: float,
 ) -> tuple[float, float]:
-    """Return the ends of the interval of a rate: `seen` clusters of `number` have a hit, or a miss, whichever are
-    fewer; `of_clusters` are their weights, `error` what each adds to the error of so many `groups`, which say as much
-    as `at_most` independent ones."""
+    """The ends of a rate's interval from what its clusters weigh and add to the error; `number` clusters have groups,
+    `seen` of them a hit, or a miss, whatever is rarer. The effective size is `most` at most."""
     copies = float((of_clusters**2).sum())
     size = 1 / copies
     if seen and number > 1:
         v = float((error**2).sum()) * number / (number - 1)
         mixed = seen / (seen + EVENTS) * v / max(p * (1 - p), 1e-12) + EVENTS / (seen + EVENTS) * copies
-        size = min(1 / mixed, at_most)
+        size = min(1 / mixed, most)
     worth = float(of_clusters.sum()) ** 2 / copies  # clusters that weigh alike and say as much
     if number > 1 and seen >= FEW and worth < groups - 0.5:
         tail = (1 + confidence) / 2
         size *= float((stdtrit(np.inf, tail) / stdtrit(max(worth - 1, 1.0), tail)) ** 2)
-    return ends(p, size, int(seen), confidence)
+    return ends(p, size, seen, confidence)
 
 
-def share_of_all(
-    value: np.ndarray, sizes: np.ndarray, cluster: np.ndarray, *, finite: bool, confidence: float = 0.95
+_AT_ONCE = 1 << 16
+
+
+def observed_rate(
+    checked: "Checked", sizes: np.ndarray, cluster: np.ndarray, *, finite: bool, confidence: float = 0.95
 ) -> Rate | None:
-    """Return the share of hits among groups that are all known, in the order of their cells: `weighted_rate` where
-    everything was asked, in less time and space. None where there are none.
-
-    `value` (0 or 1) and `cluster` (codes) have a value for each group, `sizes` (cells,) are their numbers.
-    """
-    number, hit = int(sizes.sum()), value.astype(bool)
-    if not number:
+    """Return the share of satisfied groups: `weighted_rate` where every group was asked, whose strata are the cells,
+    with less memory. `cluster` has codes of the groups, `sizes` how many groups each cell has."""
+    if not sizes.sum():
         return None
-    p = np.count_nonzero(hit) / number
+    share, counts, hit = sizes / sizes.sum(), np.maximum(sizes, 1), checked.satisfied == 1
+    means = np.bincount(checked.cell[hit], minlength=len(sizes)) / counts
+    p = min(max(float(share @ means), 0.0), 1.0)
     if finite:
         return Rate(p, p, p)
-    counts = np.bincount(cluster)
-    error, hits = np.zeros(len(counts)), np.zeros(len(counts), int)
-    for start, stop in pairwise(np.cumsum([0, *sizes.tolist()]).tolist()):
-        if n := stop - start:
-            own, is_hit = cluster[start:stop], hit[start:stop]
-            of_cell = np.bincount(own[is_hit], minlength=len(counts))
-            hits += of_cell
-            expected = np.count_nonzero(is_hit) / n * np.bincount(own, minlength=len(counts))
-            error += (of_cell - expected) * (math.sqrt(n / max(n - 1, 1)) / number)
-    seen, present = int(min(np.count_nonzero(hits), np.count_nonzero(counts - hits))), int(np.count_nonzero(counts))
-    low, high = _interval(p, seen, present, counts / number, error, number, number, confidence)
+    a, clusters = share / counts, int(cluster.max()) + 1
+    residual = (np.array([0.0, 1.0]) - means[:, None]) * np.sqrt(sizes / np.maximum(sizes - 1, 1))[:, None]
+    adds, of_clusters, error = a[:, None] * residual, np.zeros(clusters), np.zeros(clusters)
+    for begin in range(0, len(cluster), _AT_ONCE):
+        part = slice(begin, begin + _AT_ONCE)
+        np.add.at(of_clusters, cluster[part], a[checked.cell[part]])
+        np.add.at(error, cluster[part], adds[checked.cell[part], checked.satisfied[part]])
+    seen = [np.zeros(clusters, bool) for _ in range(2)]
+    seen[0][cluster[~hit]] = seen[1][cluster[hit]] = True
+    number, few = int((seen[0] | seen[1]).sum()), int(min(seen[0].sum(), seen[1].sum()))
+    most = 1 / float((a**2)[checked.cell].sum())
+    low, high = _ends_of_clusters(p, of_clusters, error, number, few, len(cluster), most, confidence)
     return Rate(p, min(low, p), max(high, p), error=error)
 
 
@@ -251,23 +254,21 @@ class Checked:
 Groups = TypeVar("Groups", Judged, Checked)
 
 
-def where(groups: Groups, keep: np.ndarray) -> Groups:
-    """Return those groups; `keep` are flags or places."""
+def where(groups: Groups, keep: np.ndarray | slice) -> Groups:
+    """Return those groups; `keep` are flags, places or a slice."""
     values = ((part.name, getattr(groups, part.name)) for part in fields(groups))
     return replace(groups, **{name: value[keep] for name, value in values if value is not None})
 
 
 def of_cells(groups: Groups, cells: Sequence[int]) -> Groups:
     """Return the groups of these cells (ascending), whose codes become their places."""
-    starts, stops = np.searchsorted(groups.cell, cells), np.searchsorted(groups.cell, cells, side="right")
-    pieces = list(map(slice, starts.tolist(), stops.tolist()))
-    chosen: dict[str, np.ndarray] = {}
-    for name in (part.name for part in fields(groups)):
-        value: np.ndarray | None = getattr(groups, name)
-        if name != "cell" and value is not None:
-            parts: list[np.ndarray] = [value[piece] for piece in pieces]  # of one cell a view of its own part
-            chosen[name] = parts[0] if len(parts) == 1 else np.concatenate([value[:0], *parts])
-    return replace(groups, cell=np.repeat(np.arange(len(pieces), dtype=np.int32), stops - starts), **chosen)
+    starts = np.searchsorted(groups.cell, cells)
+    sizes = np.searchsorted(groups.cell, cells, side="right") - starts
+    place = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    if len(cells) and cells[-1] - cells[0] == len(cells) - 1:  # one after the other: nothing is copied
+        return replace(where(groups, slice(starts[0], starts[-1] + sizes[-1])), cell=place)
+    at = np.concatenate([np.arange(start, start + size) for start, size in zip(starts, sizes, strict=True)] or [starts])
+    return replace(where(groups, at.astype(int)), cell=place)
 
 
 @dataclass(frozen=True)
@@ -291,13 +292,15 @@ def rates_of(
     sizes = np.bincount(everything.cell, minlength=len(cells))
 
     own = [groups.source if finite else groups.cluster for groups in (everything, inside)]
-    present = np.bincount(np.concatenate(own)) > 0
-    clusters, place = np.flatnonzero(present), np.cumsum(present) - 1
+    present = np.zeros(max(int(codes.max(initial=-1)) for codes in own) + 1, bool)
+    for codes in own:
+        present[codes] = True
+    clusters, place = np.flatnonzero(present), np.cumsum(present, dtype=np.int32) - np.int32(1)
     of_all, of_inside = (place[codes] for codes in own)
-    observed = share_of_all(everything.satisfied, sizes, of_all, finite=finite, confidence=confidence)
+    observed = observed_rate(everything, sizes, of_all, finite=finite, confidence=confidence)
     if observed is None:
         return Rates(None, None, None)
-    satisfied = np.bincount(everything.cell, everything.satisfied, len(cells))
+    satisfied = np.bincount(everything.cell[everything.satisfied == 1], minlength=len(cells))
     if not satisfied.sum():  # nothing is satisfied, so nothing can be false
         return Rates(observed, None, observed)
     values = (inside.false, inside.false | inside.open) if inside.open.any() else (inside.false,)
@@ -334,7 +337,7 @@ def _strata(judged: Judged, checked: Checked, cells: int) -> tuple[np.ndarray, n
     """The strata of judged groups, and how many satisfied groups each has (cells, strata)."""
     shape = cells, len(STRATA)
     of_checked, of_judged = (groups.cell * len(STRATA) + groups.stratum for groups in (checked, judged))
-    sizes = np.bincount(of_checked, checked.satisfied, cells * len(STRATA)).astype(int).reshape(shape)
+    sizes = np.bincount(of_checked[checked.satisfied == 1], minlength=cells * len(STRATA)).reshape(shape)
     asked = np.bincount(of_judged, minlength=cells * len(STRATA)).reshape(shape)
     lacking = (asked < LEAST) & (sizes > asked)
     few = lacking[:, ALIKE] | lacking[:, TELLING]

@@ -20,7 +20,7 @@ from sqlalchemy import Engine, select
 import audit
 from audit.corpora.recordings import unescape_entities
 from audit.errors import AuditError, BadFile, NotInstalled, UnknownName, install_line
-from audit.false_satisfaction.cells import ground_of
+from audit.false_satisfaction.cells import read_cells
 from audit.files import read_table, sha_of
 from audit.keys import fingerprint
 from audit.relations import Outcome
@@ -308,14 +308,14 @@ def verdict_values(
     verdict, group = table_of(tables.Verdict), table_of(tables.Group)
     source, content = table_of(tables.Source), table_of(tables.Input)
     with engine.connect() as connection:
-        ground = ground_of(connection, study)
-        cells = ground.cells if task is None else ground.cells[ground.cells["task"] == task]
+        rows, _, cells = read_cells(connection, study)
+        cells = cells if task is None else cells[cells["task"] == task]
         if cells.empty:
             raise AuditError(f"no study of task {task} has been run; `audit run` with this task does")
         present = sorted(set(cells["relation"]), key=name_order)
         if unknown := [name for name in relations if name not in present]:
             raise UnknownName("relation", unknown[0], present)
-        cells = cells[cells["relation"].isin(relations or present)].rename(columns={"study_id": "study"})
+        cells = cells[cells["relation"].isin(relations or present)]
         studies, chosen = (cells[name].unique().tolist() for name in ("study", "relation_id"))
         query = select(
             group.c.study_id.label("study"), group.c.relation_id, verdict.c.system_id, verdict.c.outcome,
@@ -327,13 +327,12 @@ def verdict_values(
         outcomes = int(Outcome.SATISFIED), int(Outcome.VIOLATED)
         values = pd.read_sql(query.where(verdict.c.outcome.in_(outcomes)), connection)
     items = [Input.stored(*row) for row in values[["texts", "languages"]].itertuples(index=False, name=None)]
-    corpora = {row["id"]: row["corpus"] for row in ground.studies}
     values = values.drop(columns=["texts", "languages"]).assign(
         text=[item.text for item in items],
         language=[item.languages[0] for item in items],
         target=[item.target for item in items],
         value=values["value"].astype(float),
-        corpus=values["study"].map(corpora),
+        corpus=values["study"].map({row["id"]: row["corpus"] for row in rows}),
     )
     values = values.merge(cells[["study", "relation_id", "system_id", "relation", "system"]])
     values["relation"] = pd.Categorical(values["relation"], list(dict.fromkeys(relations)) or present)
