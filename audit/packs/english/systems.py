@@ -17,7 +17,7 @@ from audit.model_cache import Kept, as_array, cached_model, say, texts_of
 from audit.packs.english import corpora as english
 from audit.packs.english.corpora import training_file
 from audit.packs.english.vocabulary import Lists, lines
-from audit.resources import data_file
+from audit.resources import absent, data_file
 from audit.systems.base import missing, package_version
 from audit.systems.surface import Sumy
 from audit.systems.trained import Centroid, Keywords, Logreg, pair_traits, tokens
@@ -82,7 +82,9 @@ def _polarities(name: str) -> Callable[[str], float]:
         scores = SentimentIntensityAnalyzer().polarity_scores
         return lambda text: scores(text)["compound"]
     if name == "textblob":  # Pattern's lexicon (De Smedt and Daelemans, 2012), TextBlob's default
-        from textblob.en import sentiment
+        # NLTK imports both where they are installed, for what is not used here: 130 MB a process.
+        with absent("scipy.stats"), absent("sklearn"):
+            from textblob.en import sentiment
 
         return lambda text: sentiment(text)[0]
     _word_polarity()
