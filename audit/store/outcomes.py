@@ -88,7 +88,7 @@ def by_system(
         batch = systems[begin : begin + size]
         place = case({id: 1 << bits * at for at, id in enumerate(batch)}, value=system, else_=0)
         number = cast(func.sum((value + 1) * place), BigInteger)
-        query: Select[Any] = select(key, number).where(*conditions).group_by(key).order_by(key)
+        query: Any = select(key, number).where(*conditions).group_by(key).order_by(key)
         keys, numbers = integers(connection, query).T
         shifts = bits * np.arange(len(batch))
         values = (numbers[:, None] >> shifts & ((1 << bits) - 1)) - 1
