@@ -154,3 +154,7 @@ def test_the_same_words_are_replaced_everywhere_and_never_inside_longer_ones(rel
             assert match.start() in starts
             assert match.end() in ends
     assert made(relation, text, other) == (texts, words)
+
+
+def test_a_place_is_no_person():
+    assert texts_of(name, "我们去张家界旅游，张家界风景好。") is None

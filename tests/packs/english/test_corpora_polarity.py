@@ -7,6 +7,7 @@ import nltk.data
 import pytest
 
 from audit.corpora import get_corpus
+from audit.errors import NotInstalled
 
 REAL = Path(__file__).parents[3].parent / "shared" / "data" / "nltk_data"
 NEGATIVE = "plot : two teens drive . \nthey get into an accident . \n* * * \n"
@@ -60,3 +61,11 @@ def test_the_real_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (first.key, first.gold) == ("neg/cv000_29416", "negative")
     assert first.input.text.startswith("plot: two teen couples go to a church party, drink and then drive.\n")
     assert get_corpus("polarity-v2-sentences").size() == 64546
+
+
+def test_absent_data_name_the_command(nltk_data: Path) -> None:
+    corpus = get_corpus("polarity-v2-sentences")
+    assert corpus.needs() == "python -m nltk.downloader movie_reviews"
+    assert corpus.size() is None
+    with pytest.raises(NotInstalled, match=r"python -m nltk\.downloader movie_reviews"):
+        list(corpus.rows())

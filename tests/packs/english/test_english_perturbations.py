@@ -303,3 +303,11 @@ def test_a_round_trip_asks_for_many_texts_at_once(monkeypatch):
     assert relation.full_version.endswith("fake 1")
     assert relation.carry({"positive"}) is None
     asking._TRIPS.clear()
+
+
+@pytest.mark.parametrize("name", ["typos", "swapped-letters", "scanning-errors", "misspellings", "title-case"])
+def test_links_handles_and_markup_stay(name):
+    text = "Really <b>wonderful</b> people (https://because.example/really), @really_you: and #wonderful `really()`."
+    (new,) = only("sentiment", name, text)
+    kept = ("<b>", "</b>", "https://because.example/really", "@really_you", "#wonderful", "`really()`")
+    assert all(part in new for part in kept)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from audit.packs.translation.masked import first_fitting
 from audit.packs.translation.ngrams import count
 from audit.packs.translation.tools import get_tool
 
@@ -71,3 +72,10 @@ def test_words_of_the_same_part_of_speech_that_are_others(own):
     assert proposed["good"] == "great"
     assert proposed["man"] == "woman"
     assert proposed["."] is None
+
+
+@pytest.mark.parametrize("negation", ["never", "no", "not", "none", "neither", "nor", "hardly", "barely", "without"])
+def test_a_negation_is_never_proposed(negation):
+    tokens = ("They", "quickly", "saw", "the", "good", "museum", ".")
+    for at in (1, 2, 4, 5):
+        assert first_fitting(tokens, at, [negation], "en") is None
