@@ -281,3 +281,21 @@ def test_agreement_of_a_frame():
         audit.agreement(pd.concat([frame, frame.tail(1)]))
     with pytest.raises(audit.AuditError, match="ratings has no column 'label'"):
         audit.agreement(frame.drop(columns="label"))
+
+
+@pytest.mark.slow
+def test_where_gold_alone_answers_what_it_can_settle_is_drawn():
+    shouted()
+    texts = [(f"A good film, the {n}th.", "positive" if n % 10 else None) for n in range(60)]
+    study = audit.run(texts, [by_keyword], ["MINE.1"], progress=False)
+    report = study.answer_with_gold().report()
+    assert (report.cells[0].judged, report.cells[0].fs.value) == (54, 0.0)
+    assert any("with a gold label alone" in note for note in report.notes)
+    # Where people are asked, too, there is no rate of what gold answers before they have answered.
+    everyone = audit.run(texts, [by_keyword], ["MINE.1"], progress=False).sample(60, annotators=1).answer_with_gold()
+    assert len(everyone.questions()) == 6
+    (cell,) = everyone.report().document["cells"]
+    assert (cell["drawn"], cell["judged"], cell["waiting"], cell["fs_rate"]["value"]) == (60, 54, 6, None)
+    assert "wait for people" in cell["fs_rate"]["reason"]
+    by_label = everyone.answer(everyone.questions().assign(label="positive", annotator="anna")).report()
+    assert by_label.cells[0].judged == 60

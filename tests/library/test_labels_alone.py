@@ -1,0 +1,56 @@
+"""A system that returns labels alone, and is always right: relations that compare scores do not apply to it."""
+
+import pytest
+from chatting import chat_file, reply
+from service import serving
+
+import audit
+
+THINGS = ("acting", "music", "camera", "story", "ending", "sound")
+GOLD = {f"The {thing} is {word}.": "positive" for thing in THINGS for word in ("good", "great")}
+GOLD |= {f"The {thing} is bad.": "negative" for thing in THINGS}
+GOLD |= {f"Nobody can say that the {thing} is great.": "negative" for thing in THINGS}  # vader: positive
+
+
+def right(text: str) -> str:
+    return "negative" if "bad" in text.lower() or "nobody" in text.lower() else "positive"
+
+
+def systems(kind, folder, server):
+    """The system as audit.run is given it; a service stands behind the last two."""
+    if kind == "function":
+        return right
+    if kind == "chat":
+        return chat_file(server, folder, '[prompt]\nuser = "<{text}>"\n')
+    return server.file(folder)
+
+
+def answer(body, number):
+    if "texts" in body:
+        return {"outputs": [{"label": right(text)} for text in body["texts"]]}
+    text = body["messages"][-1]["content"].rpartition("<")[2]
+    return reply(f'{{"label": "{right(text)}"}}')
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["function", "chat", "http"])
+def test_a_system_without_scores_is_not_hurt_by_relations_that_compare_them(kind, tmp_path):
+    if kind != "function":
+        pytest.importorskip("httpx", reason="pip install 'audit[http]'")
+    with serving(answer) as server:
+        spec = systems(kind, tmp_path, server)
+        study = audit.run(list(GOLD.items()), ["vader", spec], ["MR1.4", "MR3.1"], progress=False)
+    report = study.sample(len(GOLD)).answer_with_gold().report()
+    (name,) = {cell.system for cell in report.cells} - {"vader"}
+    cells = {(cell.relation, cell.system): cell for cell in report.cells}
+    counts = {(cell["relation"], cell["system"]): cell for cell in report.document["cells"]}
+    unscored = counts["MR1.4", name]
+    assert unscored["groups"] == unscored["inapplicable"] > 0
+    assert unscored["fs_rate"]["reason"] is not None
+    assert cells["MR3.1", name].sr_genuine.value == 1
+    assert cells["MR3.1", "vader"].sr_genuine.value < 1
+    (accuracy,) = report.document["accuracy"]
+    # Over MR3.1 alone, the one relation that applies to both.
+    assert accuracy["order_genuine"] == accuracy["order_accuracy"] == [name, "vader"]
+    observed = {system["system"]: system["sr_observed"] for system in accuracy["systems"]}
+    assert observed == {name: 1, "vader": counts["MR3.1", "vader"]["sr_observed"]}
