@@ -153,6 +153,7 @@ def folder() -> Iterator[None]:
             Path(place, name).write_text(content, encoding="utf-8")
         os.chdir(place)
         sys.path.insert(0, place)
+        sys.modules.pop("mine", None)
         os.environ["AUDIT_PASSWORD"] = "correct horse"
         try:
             yield

@@ -118,7 +118,7 @@ def test_no_such_plugin(kept, name, message):
 
 @pytest.mark.parametrize(
     ("body", "problem"),
-    [("return 3", "corpus 'three' of a plug-in is of the type int"), ("raise ValueError('no')", r"\(ValueError: no\)")],
+    [("raise ValueError('no')", r"\(ValueError: no\)")],
 )
 def test_a_corpus_that_cannot_be_made_is_one_sentence(kept, body, problem):
     code = f"from audit import registry\n@registry.corpora.register('three')\ndef three():\n    {body}\n"

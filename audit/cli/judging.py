@@ -166,7 +166,6 @@ group(
 @command(
     "known add",
     JUDGE,
-    "make texts of a file known",
     "audit known add training.csv --purpose training --db mine.db",
 )
 def known_add(

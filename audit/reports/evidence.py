@@ -167,13 +167,15 @@ def _named(connection: Connection, table: Table, settings: str, ids: Sequence[in
 def _answer_counts(connection: Connection, whose: Whose, among: ColumnElement[bool]) -> list[dict[str, int]]:
     """By origin, the answers that count: to questions about inputs and outputs, and to those about groups."""
     query = (
-        select(question.c.kind == "group", answer.c.origin, func.count())
+        select(question.c.kind, answer.c.origin, func.count())
         .join(question, question.c.id == answer.c.question_id)
-        .where(answer.c.origin.in_(ALLOWED[whose]), question.c.kind.in_((*ABOUT_OUTPUTS, "group")), among)
-        .group_by(question.c.kind == "group", answer.c.origin)
+        .where(answer.c.origin.in_(ALLOWED[whose]), among)
+        .group_by(question.c.kind, answer.c.origin)
     )
-    counts = {(bool(of_groups), origin): number for of_groups, origin, number in connection.execute(query)}
-    return [{name: counts[kind, name] for name in ORIGINS if (kind, name) in counts} for kind in (False, True)]
+    counts = {(kind, origin): number for kind, origin, number in connection.execute(query)}
+    about = (ABOUT_OUTPUTS, ("group",))
+    sums = ({name: sum(counts.get((kind, name), 0) for kind in kinds) for name in ORIGINS} for kinds in about)
+    return [{name: number for name, number in of_kinds.items() if number} for of_kinds in sums]
 
 
 def never_gold(connection: Connection, counted: Counted) -> dict[str, list[str]]:

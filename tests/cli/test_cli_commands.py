@@ -97,14 +97,6 @@ def test_the_way_from_run_to_report(answered, run_of, capsys):
     assert {cell["fs_rate"]["value"] for cell in unsampled["cells"]} == {None}
     assert {cell["sr_observed"] is None for cell in unsampled["cells"]} == {False}
 
-    sampled = answered("sample", "--db", "a.db", "--base", 4, "--annotators", 2)
-    (asked,) = sampled["studies"]
-    assert asked["rounds"] == [1]
-    assert 4 <= asked["texts"] == asked["asked"] <= 16
-    assert sampled["waiting"] > 0
-    (again,) = answered("sample", "--db", "a.db", "--base", 4)["studies"]
-    assert (again["texts"], again["rounds"], again["waiting"]) == (0, [], asked["texts"])
-
     gold = answered("gold", "--db", "a.db")
     assert {"questions", "answered", "added", "waiting"} <= set(gold)
     assert gold["added"] == gold["answered"] > 0
@@ -130,6 +122,14 @@ def test_the_way_from_run_to_report(answered, run_of, capsys):
         assert all(isinstance(row[name], list) for name in ORDER[2:6])
         assert all(isinstance(row[name], bool) for name in ORDER[6:])
     assert answered("report", "--db", "a.db") == report
+
+    sampled = answered("sample", "--db", "a.db", "--base", 4, "--annotators", 2)
+    (asked,) = sampled["studies"]
+    assert asked["rounds"] == [1]
+    assert 4 <= asked["texts"] == asked["asked"] <= 16
+    assert sampled["waiting"] > 0
+    (again,) = answered("sample", "--db", "a.db", "--base", 4)["studies"]
+    assert (again["texts"], again["rounds"], again["waiting"]) == (0, [], asked["texts"])
 
     assert main(["report", "--db", "a.db", "--html", "out.html"]) == 0
     shown = capsys.readouterr()

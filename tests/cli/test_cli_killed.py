@@ -13,8 +13,8 @@ from processes import processes
 
 from audit.cli import main
 
-SOURCES = 600
-"""Three chunks of 200."""
+SOURCES = 2_400
+"""Twelve chunks of 200."""
 
 
 def verdicts(database: Path) -> int:
@@ -50,9 +50,9 @@ def until(condition, seconds):
 def test_a_killed_run_goes_on_and_ends_with_the_same_report(own, tmp_path, capsys):
     lines = ["text,gold", *(f"The film number {n} is good.,{('positive', 'negative')[n % 2]}" for n in range(SOURCES))]
     (tmp_path / "reviews.csv").write_text("\n".join(lines), encoding="utf-8")
-    # Two chunks end together and the third begins then: slow enough to be caught before it ends on any machine.
+    # Eight chunks end together and the others begin then: slow enough to be caught before it ends on any machine.
     with own.file.open("a", encoding="utf-8") as file:
-        file.write("\n\ndef slow(text):\n    import time\n    time.sleep(0.003)\n    return answer(text)\n")
+        file.write("\n\ndef slow(text):\n    import time\n    time.sleep(0.002)\n    return answer(text)\n")
     command = ["run", "--corpus", "reviews.csv", "--systems", ",".join(own.specs("slow", "failing"))]
     command += ["--relations", "MR1.4,MR3.1", "--json"]
 

@@ -98,7 +98,7 @@ def test_a_judge_of_everything_is_a_proxy_of_every_group(build):
 
 def test_a_judge_that_was_not_asked_about_everything_is_none(build):
     engine = world(build)
-    asked(engine, labels(), everything=True, most=45)
+    asked(engine, labels(), everything=True, max_calls=45)
     assert proxies(engine)[1] == ["35 groups still wait for the judge's answers; ask it again"]
     asked(engine, labels(), everything=True)
     assert proxies(engine)[1] == []
@@ -151,7 +151,7 @@ def test_an_unknown_judge_is_told_with_those_that_there_are(build):
     engine = world(build, 4, 4)
     with pytest.raises(AuditError, match="there is no judge 'nobody' in this database; there are none"):
         proxies(engine, "judge:nobody")
-    asked(engine, labels(), most=1)
+    asked(engine, labels(), max_calls=1)
     with pytest.raises(AuditError, match="there are simulated"):
         proxies(engine, "judge:nobody")
     with engine.begin() as connection:

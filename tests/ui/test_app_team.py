@@ -53,7 +53,7 @@ def test_qualification_is_one_switch(prepared: Prepared, language: str) -> None:
     assert text_in(language, "qualification.off", count=3, mark="75") in said(app)
     app.button(key="qualification-on").click().run()
     assert not app.exception
-    assert text_in(language, "qualification.waiting", count=0, judged=1) in said(app)
+    assert text_in(language, "qualification.on", count=3, mark="75") in said(app)
     assert qualification(prepared.engine).on
     assert text_in(language, "measure.training") not in said(open_app(prepared.ann, language))
     assert text_in(language, "first.enter") in [button.label for button in open_app(prepared.ben, language).button]

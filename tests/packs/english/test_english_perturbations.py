@@ -27,6 +27,7 @@ ENGLISH = [
     relation
     for relation in all_relations()
     if relation.languages == ("en",) and not relation.name.startswith("MR") and relation.name not in ASKING
+    if isinstance(relation, Plain | Joint)
 ]
 TEXTS = [
     "The film is wonderful and exciting, but I really don't believe its ending.",

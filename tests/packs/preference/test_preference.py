@@ -39,13 +39,13 @@ class Recorded:
         self.name, self.said = name, said
 
     def __call__(self, texts):
-        return self.said[texts]
+        return self.said[tuple(map(str.strip, texts))]
 
 
 def texts_of(source):
     before, _, two = source.rpartition("\n\nOutput two: ")
     instruction, _, one = before.removeprefix("Instruction: ").partition("\n\nOutput one: ")
-    return instruction, one, two
+    return instruction.strip(), one.strip(), two.strip()
 
 
 @pytest.mark.slow
@@ -56,7 +56,9 @@ def test_six_language_models_have_the_figures_of_llmbar():
         group = json.loads(line)
         texts = texts_of(group["source"])
         rows[group["id"]] = (*texts, group["gold"])
-        said[group["system"]] |= {texts: group["outputs"][0], (texts[0], texts[2], texts[1]): group["outputs"][1]}
+        first, second = group["outputs"]  # which of the item's answers was chosen, whatever their order
+        swapped = {"one": "two", "two": "one"}[second]
+        said[group["system"]] |= {texts: first, (texts[0], texts[2], texts[1]): swapped}
     frame = pd.DataFrame(rows.values(), columns=["instruction", "answer_1", "answer_2", "gold"])
     systems = [Recorded(name, answers) for name, answers in said.items()]
     study = audit.run(frame, systems, ["swapped-answers"], task="preference", progress=False).answer_with_gold()
