@@ -30,8 +30,8 @@ class Message(str):
 def message(code: str, /, **parameters: object) -> Message:
     """The sentence of the catalogue with this code, its parameters filled in.
 
-    A parameter may be a message itself, or several parts, which are listed with commas. Where `count` is 1 and the
-    catalogue has `CODE_one`, that one is taken. Raises KeyError where the catalogue has no such code or parameter.
+    A parameter may be a message itself, or several parts, which are listed with commas. `{count:one|many}` in a text
+    is what stands left of | where `count` is 1. Raises KeyError where the catalogue has no such code or parameter.
 
     >>> late = message("welcome.wait", count=1)
     >>> late, said(late, "zh")
@@ -90,10 +90,21 @@ def phrase(language: str, code: str, /, **parameters: object) -> str:
 
 def words(language: str, code: str, parameters: Mapping[str, object]) -> str:
     """The text of a code in this language. Raises KeyError where the catalogue has no such code or parameter."""
-    texts = catalogue(language)
-    if parameters.get("count") == 1 and f"{code}_one" in texts:
-        code = f"{code}_one"
-    return texts[code].format(**{name: _part(value, language) for name, value in parameters.items()})
+    parts = {name: _part(value, language) for name, value in parameters.items()}
+    if "count" in parts:
+        parts["count"] = _Count(parts["count"])
+    return catalogue(language)[code].format(**parts)
+
+
+class _Count:
+    """A number that `{count:one|many}` chooses by."""
+
+    def __init__(self, number: object) -> None:
+        self.number = number
+
+    def __format__(self, spec: str) -> str:
+        one, choice, many = spec.partition("|")
+        return (one if self.number == 1 else many) if choice else format(self.number, spec)
 
 
 @cache

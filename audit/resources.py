@@ -3,7 +3,8 @@
 import importlib
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache, reduce
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
@@ -37,6 +38,20 @@ def data_rows(name: str, columns: int = 1) -> tuple[tuple[str, ...], ...]:
     if short := next((number for number, row in rows.items() if len(row) < columns), None):
         raise AuditError(f"{path.name}, line {short}: it has {len(rows[short])} columns; it needs {columns}")
     return tuple(rows.values())
+
+
+@contextmanager
+def absent(package: str) -> Iterator[None]:
+    """Let imports in this block find no such package, unless it was imported before: spaCy imports PyTorch where it is
+    installed, which takes 180 MB and two seconds of every process, though its small models need none of it."""
+    before = package in sys.modules
+    if not before:
+        sys.modules[package] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        if not before:
+            del sys.modules[package]
 
 
 def package_file(package: str, *parts: str) -> Path | None:

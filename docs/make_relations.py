@@ -20,7 +20,7 @@ Background: [English](relations.md), [Chinese](chinese.md), [translation](transl
 asked about a follow-up. `--set RELATION.NAME=VALUE` changes a parameter.
 
 Tasks of perturbations: **c**lassification, **i**nference, **q**uestion answering, s**e**ntiment, si**m**ilarity,
-**s**ummarization. For a task in brackets nothing is carried, so people are always asked about the follow-up.
+**s**ummarization; of **j**udges: preference, with **t**ies, **p**oints. For a task in brackets nothing is carried, so people are always asked about the follow-up.
 """
 LETTERS = {
     "classification": "c",
@@ -29,6 +29,9 @@ LETTERS = {
     "sentiment": "e",
     "similarity": "m",
     "summarization": "s",
+    "preference": "j",
+    "preference-tie": "t",
+    "points": "p",
 }
 LANGUAGES = {"en": "English", "zh": "Chinese", "*": "Any language"}
 

@@ -7,7 +7,7 @@ from audit.judging.control_questions import KnownText, add_known
 from audit.judging.judgements import judge
 from audit.judging.queue import next_question
 from audit.judging.settings import change_settings
-from audit.store import open_store
+from audit.store import open_store, table_of, tables
 from audit.tasks import Input
 
 LABELS = ("positive", "neutral", "negative")
@@ -24,6 +24,12 @@ def world(path, questions=12, annotators=2, people=ROLES):
     return engine, add_people(engine, people)
 
 
+def forget(engine):
+    """Nothing is known any more; the judgements stay."""
+    with engine.begin() as connection:
+        connection.execute(table_of(tables.Known).delete())
+
+
 def know(engine, purpose, count, begin="Known", explanation="Because."):
     """Make so many texts known; the right answer to number n is the label n modulo 3."""
     items = [
@@ -38,8 +44,8 @@ def right_answer(text):
     return LABELS[int(text.split()[1]) % 3]
 
 
-def settle_how(engine, *, exempt=True, **values):
-    change_settings(engine, None, values, exempt=exempt)
+def settle_how(engine, **values):
+    change_settings(engine, None, values)
 
 
 def answer_next(engine, account, label="positive"):

@@ -231,13 +231,12 @@ def list_own_answers(
     task: str | None = None,
     answer: Annotated[str | None, Query(description="A label, or `unsure`.")] = None,
     flagged: bool = False,
-    changeable: bool = False,
     before: Annotated[int | None, Query(ge=1, le=_LARGEST, description="`next` of the page before.")] = None,
     limit: Annotated[int, Query(ge=1, le=MOST)] = 20,
 ) -> dict[str, Any]:
     """This account's own answers, the newest first, each question once; not the question that it holds. `closed` says
     why one can no longer be changed; `next` is the `before` of the page after it."""
-    page = own_answers(visit.engine, visit.id, OwnFilter(search, task, answer, flagged, changeable), before, limit)
+    page = own_answers(visit.engine, visit.id, OwnFilter(search, task, answer, flagged), before, limit)
     names = "question_id task kind texts languages answer comment decided_at flagged closed"
     return {"answers": [_fields(entry, names) for entry in page.answers], "next": page.next}
 
@@ -263,7 +262,8 @@ def send_to_adjudicators(visit: Annotating, id: Id, body: Flagging) -> None:
 @annotator.post("/unflag")
 def take_flag_back(visit: Annotating) -> dict[str, int | None]:
     """Take the last flag back, where nobody has replied and this account has judged nothing since."""
-    return {"question_id": unflag(visit.engine, visit.id)}
+    taken_back = unflag(visit.engine, visit.id)
+    return {"question_id": taken_back and taken_back.question_id}
 
 
 @annotator.get("/training")
@@ -314,7 +314,10 @@ def _with_opinions(visit: Visit, id: int, waiting: Collection[int]) -> dict[str,
         raise Problem(404, message("api.not_asked", id=id))
     with reading(visit.engine) as connection:
         shown = show(connection, id)
-    return {"question": _question(visit, shown), "opinions": opinions(visit.engine, visit.id, id)}
+    return {
+        "question": _question(visit, shown),
+        "opinions": [said._asdict() for said in opinions(visit.engine, visit.id, id)],
+    }
 
 
 @adjudicator.post("/questions/{id}/adjudication", status_code=201)

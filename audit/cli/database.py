@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from audit.cli.console import Reply, say
-from audit.cli.options import DATABASE, PUBLISH, Database, Read, Task, Written, command, open_database
+from audit.cli.options import DATABASE, PUBLISH, Database, Read, Seed, Task, Written, command
 from audit.errors import AuditError
 from audit.options import Told
 
@@ -16,8 +16,6 @@ Folder = Annotated[Read, Told("a folder that audit export wrote", "DIR", argumen
 @command(
     "export",
     PUBLISH,
-    "everything as CSV and JSONL; Label Studio; training data",
-    "audit export --db mine.db --out published",
     "audit export --out shared --pseudonymise --salt-file salt.txt",
     "audit export --out tasks --format label-studio",
     "audit export --out patch --format training --search found.jsonl",
@@ -26,25 +24,24 @@ def export(
     out: Annotated[Written, Told("a new folder", "DIR")],
     db: Database = DATABASE,
     layout: Annotated[
-        Literal["audit", "label-studio", "training"],
-        Told("audit, label-studio or training", spelled="--format"),
+        Literal["audit", "label-studio", "training"], Told("audit, label-studio or training", spelled="--format")
     ] = "audit",
     task: Task = None,
     pseudonymise: Annotated[bool, Told("pseudonyms for people's names; comments and reasons are left out")] = False,
     salt_file: Annotated[
-        Read | None, Told("keeps pseudonyms the same from one export to the next; made where it is absent", "FILE")
+        Read | None, Told("keeps pseudonyms the same in later exports; made if absent", "FILE")
     ] = None,
     with_comments: Annotated[bool, Told("keeps comments and reasons in a pseudonymised export")] = False,
-    search: Annotated[
-        Sequence[Read], Told("with training: what audit search --out FILE.jsonl wrote; repeatable", "FILE")
-    ] = (),
+    search: Annotated[Sequence[Read], Told("with training: what audit search --out wrote; repeatable", "FILE")] = (),
     test_share: Annotated[float, Told("with training: share of the sources for tests", "X")] = 0.2,
-    seed: Annotated[int, Told("with training: of which sources these are", "S")] = 0,
+    seed: Seed = 0,
     answers: Annotated[Literal["both", "people", "gold"], Told("with training: whose answers count")] = "both",
 ) -> Reply:
-    """Writes everything into a new folder: every table as JSONL, from which `audit import` makes the same database,
-    the history of answers as CSV for people, the report, and a manifest with the sums of all files. As training data:
-    texts of checked groups with their settled labels, with no source in both training and test.
+    """Everything as CSV and JSONL; Label Studio; training data.
+
+    Writes a new folder: every table as JSONL, from which `audit import` makes the same database, the history of answers
+    as CSV for people, the report, and a manifest with the sums of all files. As training data: texts of checked groups
+    with their settled labels, with no source in both training and test.
     """
     from audit.exchange.export import export, rows_of
     from audit.exchange.questions import to_label_studio
@@ -55,11 +52,10 @@ def export(
         raise AuditError("--salt-file and --with-comments are for --pseudonymise; give it, too, or neither")
     if (task is not None and layout == "audit") or (pseudonymise and layout == "training"):
         raise AuditError("--task is for label-studio and training, --pseudonymise for the others; leave it out")
-    engine, folder = open_database(db), Path(out)
+    engine, folder = db.engine, Path(out)
     if layout == "training":
-        written = write_training(
-            engine, folder, task=task, searches=search, test_share=test_share, seed=seed, whose=answers
-        )
+        own: dict[str, Any] = {"task": task, "searches": search, "test_share": test_share, "seed": seed}
+        written = write_training(engine, folder, **own, whose=answers)
         next_run = ("run", "--systems", f"logreg:{out}/train.csv", "--corpus", f"{out}/test.csv")
         return Reply(asdict(written), None, next_run)
     salt = salt_of(Path(salt_file) if salt_file else None) if pseudonymise else None
@@ -76,10 +72,12 @@ def _rows(tables: dict[str, int]) -> dict[str, Any]:
     return {"rows": sum(tables.values()), "tables": tables}
 
 
-@command("import", PUBLISH, "make a new database from an export", "audit import published --db again.db")
+@command("import", PUBLISH, "audit import published --db again.db")
 def import_database(folder: Folder, db: Database = DATABASE) -> Reply:
-    """Makes the database of an export, in a new or empty one, after a check of every file; whole, or not at all.
-    Accounts have no password until they are given one.
+    """Make a new database from an export.
+
+    The database is new or empty, every file is checked before, and all is there or nothing. Accounts have no password
+    until they are given one.
     """
     from audit.exchange.export import rows_of
     from audit.exchange.replay import import_export
@@ -89,21 +87,15 @@ def import_database(folder: Folder, db: Database = DATABASE) -> Reply:
     return Reply(document | {"pseudonymised": manifest["pseudonymised"]}, None, ("report", "--db", db))
 
 
-@command(
-    "replay",
-    PUBLISH,
-    "recompute an export's report",
-    "audit replay published",
-    "audit replay published --report table-3.json --json",
-)
+@command("replay", PUBLISH, "audit replay published --report table-3.json --json")
 def replay(
     folder: Folder,
-    report: Annotated[
-        Sequence[Read], Told("what audit report --json printed, with any options; repeatable", "FILE")
-    ] = (),
+    report: Annotated[Sequence[Read], Told("what audit report --json printed, any options; repeatable", "FILE")] = (),
 ) -> Reply:
-    """Makes the database of an export in a temporary place, computes its report and agreement again, and compares
-    every value. The exit status is 1 where a value differs.
+    """Recompute an export's report.
+
+    Makes the database of an export in a temporary place, computes its report and agreement again, and compares every
+    value. The exit status is 1 where a value differs.
     """
     from audit.exchange.replay import replay, replay_lines
 
@@ -111,36 +103,35 @@ def replay(
     return Reply(replayed.model_dump(), replay_lines(replayed), status=int(not replayed.equal))
 
 
-@command(
-    "backup", PUBLISH, "a whole database as one file, while it is in use", "audit backup --db mine.db --out monday.db"
-)
+@command("backup", PUBLISH, "audit backup --db mine.db --out monday.db")
 def backup(
     out: Annotated[Written, Told("a new file; only its owner may read it", "FILE")], db: Database = DATABASE
 ) -> Reply:
-    """Writes the whole database, accounts and passwords' hashes included, to one new SQLite file while it is in use,
-    and checks the file. To go back to it, put it in the place of the other one. PostgreSQL is copied to such a file
-    too; `pg_dump` makes backups to go back to.
+    """A whole database as one file, while it is in use.
+
+    Accounts and passwords' hashes are in it; it is checked. To go back to it, put it in the place of the other one.
+    PostgreSQL is copied to such an SQLite file too; `pg_dump` makes backups to go back to.
     """
     from audit.store.copying import backup
 
-    copy = backup(open_database(db), Path(out))
+    copy = backup(db.engine, Path(out))
     return Reply({"file": str(copy.file), "bytes": copy.bytes, "sha256": copy.sha256, **_rows(copy.rows)})
 
 
-@command("doctor", PUBLISH, "check a database, and say what to do about problems", "audit doctor --db mine.db")
+@command("doctor", PUBLISH, "audit doctor --db mine.db")
 def doctor(
-    db: Database = DATABASE,
-    rebuild: Annotated[bool, Told("first write the answers and the queue anew")] = False,
+    db: Database = DATABASE, rebuild: Annotated[bool, Told("first write the answers and the queue anew")] = False
 ) -> Reply:
-    """Checks a database and says what to do: one line a check. The exit status is 1 where something is a problem. It
-    changes nothing unless `--rebuild` is given, which first writes what follows from the history anew: answers and
-    the queue.
+    """Check a database, and say what to do about problems.
+
+    One line a check; the exit status is 1 where something is a problem. It changes nothing unless `--rebuild` is given,
+    which first writes anew what follows from the history: answers and the queue.
     """
     from audit.exchange.doctor import doctor
     from audit.judging.unit import rebuild as written_anew
 
     if rebuild:
-        say(f"The answers to {written_anew(open_database(db)):,} questions and the queue were written anew.")
+        say(f"The answers to {written_anew(db.engine):,} questions and the queue were written anew.")
     checks = doctor(db)
     lines = []
     for check in checks:

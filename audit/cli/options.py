@@ -9,7 +9,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial, wraps
+from functools import cached_property, partial, wraps
 from itertools import pairwise
 from pathlib import Path
 from types import UnionType
@@ -22,7 +22,6 @@ from audit.cli.console import Reply, answer
 from audit.errors import AuditError, BadFile
 from audit.options import Option, Told, spread
 
-DATABASE = "audit.db"
 START, JUDGE, STUDY, INSPECT, PEOPLE, PUBLISH, DATA = PANELS = (
     "Start here",
     "Judge",
@@ -54,17 +53,32 @@ class Names(list[Any]):
     """A list given with commas."""
 
 
-Database = Annotated[str, Told("a path, or an SQLAlchemy URL of SQLite or PostgreSQL", "PATH|URL", "--db")]
+class Db(str):
+    """The name of a database: a path or a URL."""
+
+    def open(self, create: bool = False) -> Any:
+        """Return its engine: `audit.store.open_store`."""
+        from audit.store import open_store
+
+        return open_store(self, create=create)
+
+    @cached_property
+    def engine(self) -> Any:
+        return self.open()
+
+
+DATABASE = Db("audit.db")
+Database = Annotated[Db, Told("a path, or an SQLAlchemy URL of SQLite or PostgreSQL", "PATH|URL", "--db")]
 Study = Annotated[int | None, Told("one study of the database (default: all)", "ID")]
 Task = Annotated[str | None, Told("the task, where the database has several", "NAME")]
 Answers = Annotated[Literal["both", "people", "gold"], Told("whose answers count")]
+Seed = Annotated[int, Told("of what is taken at random", "S")]
 Workers = Annotated[int | None, Told("processes (default: one per core; 0: this process)", "N")]
 Html = Annotated[Written | None, Told("write one self-contained HTML file", "FILE")]
 Columns = Annotated[
     Sequence[str],
-    Told("of a file with other names: ours=theirs; label=A+B are several columns, one an annotator", "ours=theirs",
-         commas=True),
-]  # fmt: skip
+    Told("of a file with other names: ours=theirs; label=A+B: one an annotator", "ours=theirs", commas=True),
+]
 _AS_JSON = Annotated[bool, Told("one JSON document on stdout, nothing else there", spelled="--json")]
 
 
@@ -123,7 +137,7 @@ def names(text: str | Names, kind: Callable[[str], Any] = str) -> Names:
     return Names(map(kind, parts))
 
 
-_PARSERS: dict[Any, Callable[[Any], Any]] = {int: whole, float: fraction, Read: Read, Written: Written}
+_PARSERS: dict[Any, Callable[[Any], Any]] = {int: whole, float: fraction, Read: Read, Written: Written, Db: Db}
 
 
 def _parameter(option: Option) -> inspect.Parameter:
@@ -146,7 +160,7 @@ def _parameter(option: Option) -> inspect.Parameter:
         spelled, metavar = spelled or [f"--{name.replace('_', '-')}"], ""  # and no --no-...
     elif kind is str and name == "language":
         parser = language
-    if kind in (Read, Written):
+    if kind in (Read, Written, Db):
         kind = str
     maker: Any = typer.Argument if told.argument else typer.Option
     made = maker(*([] if told.argument else spelled), parser=parser, metavar=metavar, help=told.help,
@@ -214,30 +228,36 @@ app = typer.Typer(
 _GROUPS: dict[str, typer.Typer] = {}
 
 
-def group(name: str, panel: str, help: str, about: str) -> None:
-    """Declare a group of commands: its name, its line in the overview, and what it is about."""
+def group(name: str, panel: str, about: str) -> None:
+    """Declare a group of commands; the first line of what it is about stands in the overview."""
     _GROUPS[name] = typer.Typer(cls=Group)
-    app.add_typer(_GROUPS[name], name=name, help=about, short_help=help, rich_help_panel=panel)
+    app.add_typer(_GROUPS[name], name=name, **_described(about), rich_help_panel=panel)
 
 
-def command(name: str, panel: str, help: str, *examples: str) -> Callable[[Function], Function]:
-    """Declare a function as a command: its name (`user add` is in the group `user`), its line in the overview, and
-    examples. Its docstring is the description. One that returns a `Reply` gets the option `--json`."""
+def command(name: str, panel: str, *examples: str) -> Callable[[Function], Function]:
+    """Declare a function as a command: its name (`user add` is in the group `user`) and examples.
+
+    Its docstring is the description, the first line of it the line in the overview. One that returns a `Reply` gets
+    the option `--json`.
+    """
 
     def declare(function: Function) -> Function:
         first, _, second = name.partition(" ")
-        paragraphs = (function.__doc__ or "").split("\n\n")
         (_GROUPS[first] if second else app).command(
             second or first,
             cls=Command,
-            help="\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs),
-            short_help=help,
+            **_described(function.__doc__ or ""),
             epilog="\n\n".join(f"Example: {example}" for example in examples),
             rich_help_panel=panel if not second else None,
         )(_answering(function))
         return function
 
     return declare
+
+
+def _described(text: str) -> dict[str, Any]:
+    paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
+    return {"help": "\n\n".join(paragraphs), "short_help": paragraphs[0].removesuffix(".")}
 
 
 def _answering(function: Function) -> Function:
@@ -269,13 +289,6 @@ def _of_shell(parameter: inspect.Parameter) -> inspect.Parameter:
     return _parameter(Option(parameter.name, parameter.annotation, told, parameter.default))
 
 
-def open_database(database: str, create: bool = False) -> Any:
-    """Return the engine of a database, which is opened when a command first needs it: `audit.store.open_store`."""
-    from audit.store import open_store
-
-    return open_store(database, create=create)
-
-
 def options_in_words(options: Any, usual: Any, *fields: str) -> list[str]:
     """Return those fields of options that are not the usual ones as they are typed."""
     words: list[str] = []
@@ -285,18 +298,6 @@ def options_in_words(options: Any, usual: Any, *fields: str) -> list[str]:
             pairs = [f"{of}={number}" for of, number in value.items()] if isinstance(value, dict) else [str(value)]
             words += [as_options(name, name), ",".join(pairs)]
     return words
-
-
-def settings_of(option: str, pairs: Sequence[str]) -> dict[str, str]:
-    """Return what NAME=VALUE pairs say. Raises AuditError for another form, and a name twice.
-
-    >>> settings_of("--columns", ["text=review", "gold=stars"])
-    {'text': 'review', 'gold': 'stars'}
-    """
-    values = {name.strip(): value.strip() for name, _, value in (pair.partition("=") for pair in pairs)}
-    if not all(values) or not all(values.values()) or len(values) < len(pairs):
-        raise AuditError(f"{option} {','.join(pairs)}: expected NAME=VALUE, each name once, with commas between them")
-    return values
 
 
 # Mistakes in words.

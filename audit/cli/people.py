@@ -10,20 +10,14 @@ from pathlib import Path
 from typing import Annotated
 
 from audit.cli.console import Reply, say, tell, visible
-from audit.cli.options import DATABASE, PEOPLE, START, Database, command, group, open_database
+from audit.cli.options import DATABASE, PEOPLE, START, Database, command, group
 from audit.errors import AuditError
 from audit.options import Told
 
 Name = Annotated[str, Told("of the account", "NAME", argument=True)]
 
 
-@command(
-    "app",
-    START,
-    "serve the app: answer, adjudicate, browse, see results",
-    "audit app --db mine.db --port 8600",
-    "audit app --login-hours 24 --https",
-)
+@command("app", START, "audit app --db mine.db --port 8600", "audit app --login-hours 24 --https")
 def serve_app(
     db: Database = DATABASE,
     port: Annotated[int, Told("where to listen", "P")] = 8501,
@@ -37,9 +31,10 @@ def serve_app(
         Told("Python files of this folder whose functions studies may choose as systems", "mine.py"),
     ] = (),
 ) -> None:
-    """Serves the app: answer questions, adjudicate, browse groups, see progress and results. It listens on this
-    machine only unless told otherwise, and stops with Ctrl-C or SIGTERM: this process is the server itself. Where there
-    is no database, it makes one; where no manager can log in, it prints a link that makes the first one's account.
+    """Serve the app: answer, adjudicate, browse, see results.
+
+    It listens on this machine only unless told otherwise, and stops with Ctrl-C or SIGTERM. Where there is no database,
+    it makes one; where no manager can log in, it prints a link that makes the first one's account.
     """
     from audit.judging.invitations import first_account_link
     from audit.store.engine import file_of
@@ -48,7 +43,7 @@ def serve_app(
     check_port(port, address)
     file = file_of(db)
     is_new = file is not None and not file.exists()
-    engine = open_database(db, create=True)
+    engine = db.open(create=True)
     secret = first_account_link(engine)
     engine.dispose()
     if is_new:
@@ -140,15 +135,13 @@ def script() -> Path:
 group(
     "user",
     PEOPLE,
-    "accounts of the app",
-    "Accounts of the app. Whoever has the database may do all of it; in the app, managers may.",
+    "Accounts of the app.\n\nWhoever has the database may do all of it; in the app, managers may.",
 )
 
 
 @command(
     "user add",
     PEOPLE,
-    "make an account; its password is asked for",
     "audit user add mia --role manager --db mine.db",
     "audit user add ann@example.org --no-password --languages en,zh",
 )
@@ -159,12 +152,14 @@ def user_add(
     no_password: Annotated[bool, Told("it logs in through the identity provider (docs/how-to/app.md) only")] = False,
     db: Database = DATABASE,
 ) -> None:
-    """Makes an account. The password (8 characters or more) is asked for, or read from stdin or the environment
-    variable `AUDIT_PASSWORD`; never from the command line, where others could read it.
+    """Make an account; its password is asked for.
+
+    Or read from stdin or the environment variable `AUDIT_PASSWORD`; never from the command line, where others could
+    read it. It has 8 characters or more.
     """
     from audit.judging.accounts import account_details, add_account, stored_name
 
-    engine = open_database(db)
+    engine = db.engine
     taken = next((account for account in account_details(engine) if account.name == stored_name(name)), None)
     if taken and taken.disabled and not taken.has_password:
         raise AuditError(
@@ -185,28 +180,17 @@ def _ask() -> str:
     return sys.stdin.readline().rstrip("\n")
 
 
-@command(
-    "user password",
-    PEOPLE,
-    "give an account another password, and log it out everywhere",
-    "audit user password ann --db mine.db",
-)
+@command("user password", PEOPLE, "audit user password ann --db mine.db")
 def user_password(name: Name, db: Database = DATABASE) -> None:
-    """Gives an account another password, read as by `audit user add`, and logs it out everywhere."""
+    """Give an account another password, and log it out everywhere."""
     from audit.judging.accounts import set_password
 
-    engine = open_database(db)
+    engine = db.engine
     account = set_password(engine, name, _ask())
     tell(visible(f"Password of {account.name} set; the account is logged out everywhere."))
 
 
-@command(
-    "user token",
-    PEOPLE,
-    "make a token, with which a program uses the API as an account",
-    "audit user token mia --days 30",
-    "audit user token ben --role annotator --json",
-)
+@command("user token", PEOPLE, "audit user token mia --days 30")
 def user_token(
     name: Name,
     role: Annotated[
@@ -216,8 +200,10 @@ def user_token(
     days: Annotated[int, Told("how long it lasts, 366 at most", "N")] = 90,
     db: Database = DATABASE,
 ) -> Reply:
-    """Makes a token for the JSON API. It is printed once, and nothing keeps it. *Account* in the app ends all tokens of
-    an account; so do disabling it and setting its password.
+    """Make a token, with which a program uses the API as an account.
+
+    It is printed once, and nothing keeps it. *Account* in the app ends all tokens of an account; so do disabling it and
+    setting its password.
     """
     from datetime import timedelta
 
@@ -225,7 +211,7 @@ def user_token(
     from audit.judging.sign_in import make_token
     from audit.store import reading, tables
 
-    engine = open_database(db)
+    engine = db.engine
     with reading(engine) as connection:
         account = person_named(connection, name)
     token, least = make_token(engine, account.id, role, days, by_owner=False), role or account.role
@@ -239,23 +225,15 @@ def user_token(
     return Reply(document, [token, f"It acts for {account.name} with the role {least} until {expires:%Y-%m-%d}."])
 
 
-@command(
-    "user delete",
-    PEOPLE,
-    "take a person's name and password away; what they answered stays",
-    "audit user delete anna --db mine.db",
-)
+@command("user delete", PEOPLE, "audit user delete anna --db mine.db")
 def user_delete(name: Name, db: Database = DATABASE) -> None:
-    """Takes a person's name, password, languages and sessions away. The account stays, disabled, as `deleted-N`; what
-    they answered stays and counts, comments included, since the history is append-only. Their name is free for
-    another account.
+    """Take a person's name and password away; what they answered stays.
+
+    The account stays, disabled, as `deleted-N`, and its answers count, comments included, since the history is
+    append-only. Their name is free for another account.
     """
     from audit.judging.accounts import delete_person
 
-    left = delete_person(open_database(db), name)
-    tell(
-        visible(
-            f"{name} is now {left.name}, cannot log in, and {left.judgements:,} judgements and "
-            f"{left.adjudications:,} adjudications stay. Older backups and exports still have the name."
-        )
-    )
+    left = delete_person(db.engine, name)
+    kept = "judgements and adjudications stay. Older backups and exports still have the name."
+    tell(visible(f"{name} is now {left} and cannot log in; {kept}"))

@@ -1,56 +1,32 @@
 """Reports: rates and rankings, comparisons, agreement, annotators, quality, plans, recorded chains, values."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
+from audit.cli import options as cli
 from audit.cli.console import Reply, following, say
-from audit.cli.options import (
-    DATABASE,
-    INSPECT,
-    START,
-    STUDY,
-    Columns,
-    Database,
-    Html,
-    Read,
-    Study,
-    Task,
-    Written,
-    command,
-    group,
-    open_database,
-    options_in_words,
-    settings_of,
-)
+from audit.cli.options import DATABASE, INSPECT, START, STUDY, Columns, Database, Db, Html, Read, Study, Task, command
 from audit.errors import AuditError
 from audit.messages import counted
 from audit.options import Told
-from audit.reports.options import (
-    CoefficientOptions,
-    CompareOptions,
-    FollowUpOptions,
-    ReportOptions,
-    StandingOptions,
-)
+from audit.reports.options import CoefficientOptions, CompareOptions, FollowUpOptions, ReportOptions, StandingOptions
+from audit.runner.options import pairs_of
 from audit.sampling.options import FRONT, WINNER, PlanOptions
 
 Full = Annotated[bool, Told("all tables, notes and the signature, not the first lines alone")]
 Independent = Annotated[bool, Told("as if scores of one sentence were independent, as in the study")]
-NoSynonyms = Annotated[bool, Told("METEOR by the same words and stems alone: English needs no WordNet then")]
-OwnDatabase = Annotated[str | None, Told("the database (default: audit.db)", "PATH|URL")]
+OwnDatabase = Annotated[Db | None, Told("the database (default: audit.db)", "PATH|URL")]
 OfRelations = Annotated[Sequence[str], Told("only these, named as in the report (default: all)", "A,B", commas=True)]
+Ratings = Annotated[Read | None, Told("a table item,annotator,label in place of a database", "FILE")]
 
 
 @command(
     "report",
     START,
-    "observed and genuine rates, and the ranking before and after",
     "audit report",
-    "audit report --db mine.db --answers people --html report.html",
-    "audit report --slice gold --slice length --slice negation --html report.html",
-    "audit report --target corpus --delta 0.02 --weights weights.csv",
-    "audit report --proxy disagreement,low_confidence --json",
+    "audit report --answers people --slice gold --slice length --html report.html",
+    "audit report --proxy disagreement,low_confidence --target corpus --json",
 )
 def report(
     db: Database = DATABASE,
@@ -59,17 +35,17 @@ def report(
     language: Annotated[Literal["en", "zh"], Told("of the files")] = "en",
     full: Full = False,
 ) -> Reply:
-    """Which system is best, how sure that is, and what is false of what was reported; `--full` shows the rates of every
-    cell with their intervals, and for each relation who is best before and after. See the report
-    (docs/reference/report.md). It may be asked for at any time: where nothing is judged yet, the corrected rates are
-    `null`.
+    """Which system is best, how sure that is, and what is false.
+
+    `--full` shows the rates of every cell with their intervals, and for each relation who is best before and after; see
+    the report (docs/reference/report.md). Where nothing is judged yet, the corrected rates are `null`.
     """
     from audit.reports.examples import EXAMPLES
     from audit.reports.study import study_report
 
     if options.examples is None:
         options = replace(options, examples=EXAMPLES if html else 0)
-    return reported(study_report(open_database(db), **vars(options)), html, language, full)
+    return reported(study_report(db.engine, **vars(options)), html, language, full)
 
 
 def reported(report: Any, html: str | None = None, language: str = "en", full: bool = False) -> Reply:
@@ -84,21 +60,17 @@ def reported(report: Any, html: str | None = None, language: str = "en", full: b
     return Reply(report, [] if html else [to_terminal(report, full)])
 
 
-@command(
-    "rerank",
-    INSPECT,
-    "correct and rank totals of a CSV, measured elsewhere",
-    "audit rerank totals.csv --html corrected.html",
-    "audit rerank totals.csv --weights weights.csv",
-)
+@command("rerank", INSPECT, "audit rerank totals.csv --weights weights.csv --html corrected.html")
 def rerank(
     file: Annotated[Read, Told("the CSV", "FILE", argument=True)],
     options: StandingOptions = StandingOptions(),
     html: Html = None,
     full: Full = False,
 ) -> Reply:
-    """Corrects and ranks totals that were measured elsewhere. The file is a CSV with the columns `relation,system` and
-    either `sr_observed,fs_rate` or `groups,satisfied,judged,false`, where `groups` is satisfied plus violated.
+    """Correct and rank totals of a CSV, measured elsewhere.
+
+    Its columns are `relation,system` and either `sr_observed,fs_rate` or `groups,satisfied,judged,false`, where
+    `groups` is satisfied plus violated.
     """
     from audit.exchange.rerank import rerank
 
@@ -108,8 +80,6 @@ def rerank(
 @command(
     "compare",
     INSPECT,
-    "two versions of a system: how much worse, what broke",
-    "audit compare mine:classify@b498 mine:classify@5d95 --db mine.db",
     'audit compare mine:classify@b498 mine:classify@5d95 --fail-if "genuine rise > 2 points" --json',
 )
 def compare(
@@ -124,41 +94,30 @@ def compare(
         Literal["pass", "fail"] | None, Told("instead of status 4 where answers cannot decide a condition")
     ] = None,
 ) -> Reply:
-    """Compares two versions of a system on the groups that apply to both. See comparing versions
-    (docs/how-to/ci.md).
+    """Two versions of a system: how much worse, what broke.
 
-    The exit status is 1 where a condition of `--fail-if` holds, and 4 where answers cannot decide one.
+    On the groups that apply to both; see comparing versions (docs/how-to/ci.md). The exit status is 1 where a
+    condition of `--fail-if` holds, and 4 where answers cannot decide one.
     """
-    from audit.reports.compare import Condition, compare_sections, status_of
     from audit.reports.compare import compare as compared
+    from audit.reports.compare import compare_sections, status_of
     from audit.reports.tables import printed
 
-    conditions = tuple(Condition.read(condition) for condition in fail_if)
-    document = compared(old, new, open_database(db), conditions, **vars(options))
+    document = compared(old, new, db.engine, fail_if, **vars(options))
     after = ("sample", "--db", db) if document["all"]["genuine"]["estimate"] is None else ()
     return Reply(document, printed(compare_sections), after, status_of(document, undecided))
 
 
-@command(
-    "plan",
-    STUDY,
-    "how many texts and answers a decision will likely take",
-    "audit plan",
-    "audit plan --decide relations --pace 6 --price 20",
-    "audit plan --db mine.db --eps 0.01 --json",
-)
-def plan(
-    db: Database = DATABASE,
-    study: Study = None,
-    options: PlanOptions = PlanOptions(decide=WINNER),
-) -> Reply:
-    """How many texts and answers it will likely take until the rounds of `audit sample` have decided which system is
-    best, before the work and during it.
+@command("plan", STUDY, "audit plan", "audit plan --decide relations --pace 6 --price 20")
+def plan(db: Database = DATABASE, study: Study = None, options: PlanOptions = PlanOptions(decide=WINNER)) -> Reply:
+    """How many texts and answers a decision will likely take.
+
+    Until the rounds of `audit sample` have decided which system is best, before the work and during it.
     """
     from audit.reports.plan import lines, plan
 
-    document = plan(open_database(db), options, study)
-    words = options_in_words(options, FRONT, "base", "share", "decide", "eps", "annotators")
+    document = plan(db.engine, options, study)
+    words = cli.options_in_words(options, FRONT, "base", "share", "decide", "eps", "annotators")
     words += ["--study", str(study)] if study is not None else []
     document["command"] = following("sample", "--db", db, *words)
     return Reply(document, lines)
@@ -170,13 +129,12 @@ def plan(
 @command(
     "agreement",
     INSPECT,
-    "how far annotators agree: percent, kappa, alpha, AC1",
     "audit agreement --db mine.db --by relation",
     "audit agreement --ratings ours.csv --order negative,neutral,positive --json",
 )
 def agreement(
     db: OwnDatabase = None,
-    ratings: Annotated[Read | None, Told("a table in place of a database", "FILE")] = None,
+    ratings: Ratings = None,
     columns: Columns = (),
     about: Annotated[
         Literal["labels", "false", "groups"],
@@ -185,30 +143,27 @@ def agreement(
     by: Annotated[Literal["relation", "system", "language", "pair"] | None, Told("for each of these, too")] = None,
     options: CoefficientOptions = CoefficientOptions(),
     repeats: Annotated[
-        Literal["first", "last", "majority"] | None,
-        Told("of an item that somebody rated twice: first, last or majority (default: refuse)"),
+        Literal["first", "last", "majority"] | None, Told("of an item that somebody rated twice (default: refuse)")
     ] = None,
     task: Task = None,
 ) -> Reply:
-    """How far annotators agree: percent, one kappa, alpha and AC1, with 95 % intervals; see agreement
-    (docs/reference/agreement.md). From the judgements of a database, or from a table with the columns
-    `item,annotator,label` and one row a judgement, or a column for each annotator.
+    """How far annotators agree: percent, kappa, alpha, AC1.
+
+    With 95 % intervals; see agreement (docs/reference/agreement.md). From the judgements of a database, or from a table
+    with one row a judgement, or a column for each annotator.
     """
     from audit.reports.agreement import agreement_report, agreement_sections
-    from audit.reports.ratings import need_numbers, need_two, once, read_ratings
+    from audit.reports.ratings import once, read_ratings
     from audit.reports.tables import printed
 
     column = None if by == "pair" else by
     if ratings is not None:
         _refuse_with_ratings(**{"--db": db, "--task": task, "--about": None if about == "labels" else about})
-        rated = once(read_ratings(ratings, [column] if column else [], settings_of("--columns", columns)), repeats,
+        rated = once(read_ratings(ratings, [column] if column else [], pairs_of([*columns])), repeats,
                      ratings)  # fmt: skip
-        need_two(rated, ratings)
         parts = _parts(rated, column)
-        if options.level not in (None, "nominal") and not options.order:
-            need_numbers(rated, ratings, options.level)
     else:
-        rated, parts = _stored(open_database(db or DATABASE), about, column, task)
+        rated, parts = _stored((db or DATABASE).engine, about, column, task)
     return Reply(agreement_report(rated, by=by, parts=parts, **vars(options)), printed(agreement_sections))
 
 
@@ -224,90 +179,69 @@ def _parts(rated: Any, column: str | None) -> Any:
 
 def _stored(engine: Any, about: str, column: str | None, task: str | None) -> tuple[Any, Any]:
     """Return the ratings of a database, and the parts that they are told by."""
-    from audit.false_satisfaction.questions import attributed_groups
-    from audit.reports.ratings import attributed, attributed_outputs, opinions, stored_ratings
+    from audit.reports.ratings import attributed, opinions, stored_ratings
 
     if about == "false":
         rated = opinions(engine, task)
         return rated, _parts(rated, column)
     rated = stored_ratings(engine, task, "group") if about == "groups" else stored_ratings(engine, task)
-    parts: Callable[..., Any] = attributed
-    if column in ("relation", "system") and about == "groups":
-        parts = attributed_groups
-    elif column in ("relation", "system") and rated.origin.get("about") == "pairs":
-        parts = attributed_outputs
-    return rated, parts(engine, column) if column else None
+    return rated, attributed(engine, column) if column else None  # type: ignore[arg-type]
 
 
-@command(
-    "annotators",
-    INSPECT,
-    "what annotators get wrong: confusion matrices",
-    "audit annotators --ratings ours.csv",
-    "audit annotators --db mine.db --draws 4000 --json",
-)
+@command("annotators", INSPECT, "audit annotators --ratings ours.csv --draws 4000")
 def annotators(
     db: OwnDatabase = None,
-    ratings: Annotated[
-        Read | None, Told("a table with the columns item,annotator,label in place of a database", "FILE")
-    ] = None,
+    ratings: Ratings = None,
     columns: Columns = (),
     task: Task = None,
     draws: Annotated[int, Told("draws of the posterior for the intervals, 0 for none", "N")] = 1000,
     seed: Annotated[int, Told("of these draws", "S")] = 0,
 ) -> Reply:
-    """What each annotator gets wrong, by the model of Dawid and Skene (1979), from the judgements alone; see agreement
-    (docs/reference/agreement.md). Repeated ratings count as they are.
+    """What annotators get wrong: confusion matrices.
+
+    By the model of Dawid and Skene (1979), from the judgements alone; see agreement (docs/reference/agreement.md).
     """
     from audit.reports.quality import annotators_report, annotators_sections
-    from audit.reports.ratings import need_two, read_ratings, stored_ratings
+    from audit.reports.ratings import read_ratings, stored_ratings
     from audit.reports.tables import printed
 
     if not 0 <= draws <= 100_000 or seed < 0:
         raise AuditError(f"--draws {draws} --seed {seed}: draws must be from 0 to 100000, and the seed at least 0")
     if ratings is not None:
         _refuse_with_ratings(**{"--db": db, "--task": task})
-        rated = read_ratings(ratings, columns=settings_of("--columns", columns))
-        need_two(rated, ratings)
+        rated = read_ratings(ratings, columns=pairs_of([*columns]))
     else:
-        rated = stored_ratings(open_database(db or DATABASE), task)
+        rated = stored_ratings((db or DATABASE).engine, task)
     return Reply(annotators_report(rated, draws, seed), printed(annotators_sections))
 
 
-@command(
-    "quality",
-    INSPECT,
-    "how well each annotator judges",
-    "audit quality --db mine.db",
-    "audit quality --about groups --json",
-)
+@command("quality", INSPECT, "audit quality --about groups --json")
 def quality(
     task: Task = None,
     about: Annotated[
         Literal["inputs", "pairs", "groups"] | None,
-        Told("what its questions are about: inputs, outputs with their inputs, or groups (default: as the task asks)"),
+        Told("what its questions are about (default: as the task asks)"),
     ] = None,
     db: Database = DATABASE,
 ) -> Reply:
-    """How well each annotator judges: accuracy, confusion and bias on hidden questions, repeats answered as before,
-    agreement with settled answers and with the others, speed, and the first half against the second.
+    """How well each annotator judges.
+
+    Accuracy, confusion and bias on hidden questions, repeats answered as before, agreement with settled answers and
+    with the others, speed, and the first half against the second.
     """
     from audit.reports.quality import quality_report, quality_sections
     from audit.reports.record import judging_record
     from audit.reports.tables import printed
 
     kind: Any = about and about.removesuffix("s")
-    return Reply(quality_report(judging_record(open_database(db)), task, kind), printed(quality_sections))
+    return Reply(quality_report(judging_record(db.engine), task, kind), printed(quality_sections))
 
 
 @command(
     "follow-ups",
     INSPECT,
-    "how far follow-ups are from their sources, by relation",
-    "audit follow-ups --db mine.db",
     "audit follow-ups typos --corpus rotten-tomatoes --show 20",
-    'audit follow-ups --valid "replaced<=0.2" --measures replaced --most 200',
-    "audit follow-ups --db mine.db --rejected rejected.csv",
+    'audit follow-ups --valid "replaced<=0.2" --measures replaced --rejected rejected.csv',
 )
 def follow_ups(
     name: Annotated[
@@ -319,13 +253,12 @@ def follow_ups(
     db: Database = DATABASE,
     study: Study = None,
     options: FollowUpOptions = FollowUpOptions(),
-    rejected: Annotated[
-        Written | None, Told("the groups that limits rejected, with their texts, as CSV or JSONL", "FILE")
-    ] = None,
+    rejected: Annotated[cli.Written | None, Told("the groups that limits rejected, as CSV or JSONL", "FILE")] = None,
 ) -> Reply:
-    """What each measure says of each relation's follow-ups: edit distance, share of words replaced, BLEU, perplexity
-    ratio, and on request the similarity of embeddings; how many groups limits (`audit run --valid`) have rejected, and
-    how many others would. Nothing is changed, and no system is asked.
+    """How far follow-ups are from their sources, by relation.
+
+    Edit distance, share of words replaced, BLEU, perplexity ratio, and on request the similarity of embeddings; how
+    many groups limits (`audit run --valid`) have rejected, and how many others would. No system is asked.
     """
     from audit.corpora import get_corpus
     from audit.exchange.follow_ups import follow_ups_report, made_lines, made_of, rejected_follow_ups
@@ -341,7 +274,7 @@ def follow_ups(
         return Reply(groups, made_lines(name, groups, tried))
     if rejected is not None:
         kind_of_rows(rejected, "rejected")
-    engine = open_database(db)
+    engine = db.engine
     tables = follow_ups_report(engine, study, **vars(options))
     if rejected is not None:
         frame = rejected_follow_ups(engine, study, options.relations)
@@ -353,166 +286,122 @@ def follow_ups(
 # Translation: recorded chains, and what relations compared.
 
 
-@command(
-    "pivots",
-    INSPECT,
-    "recorded pivot chains of translation: scores, means, tests",
-    "audit pivots pivot_runs.csv --targets zh,ja",
-    "audit pivots pivot_runs.csv --targets zh,ja,ko,fr --systems google,bing --independent --json",
-)
+@command("pivots", INSPECT, "audit pivots pivot_runs.csv --targets zh,ja --systems google,bing --independent --json")
 def pivots(
     file: Annotated[Read, Told("the CSV", "FILE", argument=True)],
     score: Annotated[
         Literal["consistency", "levenshtein", "bleu", "cosine"],
-        Told("what is analysed: consistency (default, the mean of the others), levenshtein, bleu or cosine"),
+        Told("what is analysed; consistency is the mean of the others"),
     ] = "consistency",
     threshold: Annotated[float, Told("a pair whose score is at least this is satisfied", "S")] = 0.8,
     systems: Annotated[Sequence[str] | None, Told("only these systems (default: all)", "A,B", commas=True)] = None,
     targets: Annotated[
         Sequence[str] | None, Told("only these target languages (default: all)", "zh,ja", commas=True)
     ] = None,
-    source_language: Annotated[
-        str, Told("the language of the sources: pairs toward it are round trips, and stand apart", "CODE")
-    ] = "en",
+    source_language: Annotated[str, Told("of the sources: pairs toward it are round trips, apart", "CODE")] = "en",
     independent: Independent = False,
 ) -> Reply:
-    """Recorded machine translations beside those that went over another language, as in the MCMT study: scores,
-    least-squares means by language and system, F tests of type III and Tukey-Kramer's pairs.
+    """Recorded pivot chains of translation: scores, means, tests.
+
+    Translations beside those that went over another language, as in the MCMT study: scores, least-squares means by
+    language and system, F tests of type III and Tukey-Kramer's pairs.
     """
-    from audit.packs.translation.analysis import choose, pivots_tables
-    from audit.packs.translation.chains import read_chains
+    from audit.packs.translation.analysis import choose, pivots_tables, read_chains
 
     chains = choose(read_chains(file), system=systems, target=targets)
-    return _tabled(
-        pivots_tables(
-            chains, score=score, threshold=threshold, source_language=source_language, independent=independent
-        )
-    )
+    own: dict[str, Any] = {"threshold": threshold, "source_language": source_language, "independent": independent}
+    return _tabled(pivots_tables(chains, score=score, **own))
 
 
 def _tabled(tables: Any) -> Reply:
     return Reply(tables.document(), tables.lines())
 
 
-group(
+cli.group(
     "values",
     INSPECT,
-    "what relations compared: bounds, means, references, levels",
-    "What relations compared, beyond satisfied and violated: a verdict keeps the value that was compared with the "
-    "relation's bound (docs/reference/translation-relations.md).",
+    """What relations compared: bounds, means, references, levels.
+
+    A verdict keeps the value that was compared with the relation's bound (docs/reference/translation-relations.md).
+    """,
 )
 
 
-@command(
-    "values bounds",
-    INSPECT,
-    "observed rates at other bounds, without running again",
-    "audit values bounds --relations MCMT,RTT --at 0.5,0.6,0.7",
-)
+@command("values bounds", INSPECT, "audit values bounds --relations MCMT,RTT --at 0.5,0.6,0.7")
 def values_bounds(
     db: Database = DATABASE,
     study: Study = None,
     relations: OfRelations = (),
     at: Annotated[Sequence[float] | None, Told("the bounds (default: 0, 0.1, ... 1)", "0.5,0.6", commas=True)] = None,
 ) -> Reply:
-    """SR_o at other bounds than those that were run, without running anything again. A relation is shown where it has
-    a bound: a parameter `threshold` or `bound`, at or above which it is satisfied.
+    """Observed rates at other bounds, without running again.
+
+    Of relations with a parameter `threshold` or `bound`, at or above which they are satisfied.
     """
     from audit.packs.translation.analysis import STEPS, bounds_tables
 
-    return _tabled(bounds_tables(open_database(db), study, relations, at or STEPS))
+    return _tabled(bounds_tables(db.engine, study, relations, at or STEPS))
 
 
-@command(
-    "values means",
-    INSPECT,
-    "least-squares means by language and system; which differ",
-    "audit values means --relation MCMT --db mine.db",
-)
+@command("values means", INSPECT, "audit values means --relation MCMT --db mine.db")
 def values_means(
     relation: Annotated[str, Told("whose values", "MCMT")],
     db: Database = DATABASE,
     study: Study = None,
     independent: Independent = False,
 ) -> Reply:
-    """Which target languages and systems are consistent: the linear model of the MCMT study on the values of one
-    relation, with least-squares means, F tests of type III, all pairs by Tukey and Kramer, and the subsets that are
-    not told apart.
+    """Least-squares means by language and system; which differ.
+
+    The linear model of the MCMT study, F tests of type III, all pairs by Tukey and Kramer, and the subsets that are not
+    told apart.
     """
     from audit.packs.translation.analysis import means_tables
 
-    return _tabled(means_tables(open_database(db), relation, study, independent=independent))
+    return _tabled(means_tables(db.engine, relation, study, independent=independent))
 
 
-@command(
-    "values correlate",
-    INSPECT,
-    "do values go with BLEU, METEOR and WER against references?",
-    "audit values correlate --reference parallel.csv --db mine.db",
-)
+@command("values correlate", INSPECT, "audit values correlate --reference parallel.csv --db mine.db")
 def values_correlate(
     reference: Annotated[Read, Told("a CSV of reference translations: source,reference,target_language", "FILE")],
     db: Database = DATABASE,
     study: Study = None,
-    no_synonyms: NoSynonyms = False,
     relations: OfRelations = (),
 ) -> Reply:
-    """Whether values go with scores of the same translations against references: BLEU, METEOR (English needs WordNet)
-    and 1 - WER, so that more is better in all. Over sentences for each system, and over systems from five on.
+    """Do values go with BLEU, METEOR and WER against references?
+
+    1 - WER, so that more is better in all. Over sentences for each system, and over systems from five on.
     """
     from audit.packs.translation.analysis import correlation_tables, read_references
 
-    references = read_references(reference, synonyms=not no_synonyms)
-    return _tabled(correlation_tables(open_database(db), references, study, relations))
+    return _tabled(correlation_tables(db.engine, read_references(reference), study, relations))
 
 
-@command(
-    "values contribute",
-    INSPECT,
-    "what each relation adds to the others",
-    "audit values contribute --reference parallel.csv --db mine.db",
-    "audit values contribute --relations RTT,MCMT,MGMT-sentence",
-)
+@command("values contribute", INSPECT, "audit values contribute --reference parallel.csv --relations RTT,MCMT")
 def values_contribute(
     db: Database = DATABASE,
     study: Study = None,
-    reference: Annotated[
-        Read | None, Told("as of audit values correlate; without it there are no scores", "FILE")
-    ] = None,
-    no_synonyms: NoSynonyms = False,
+    reference: Annotated[Read | None, Told("as of audit values correlate; else there are no scores", "FILE")] = None,
     relations: Annotated[Sequence[str], Told("these (default: the levels of MGMT)", "A,B", commas=True)] = (),
 ) -> Reply:
-    """What each relation adds to the others, after tables 2, 5 and 6 of the MGMT study: whether two relations see the
-    same (Spearman's correlation of their outcomes), how many translations satisfy each combination of them, and,
-    with references, the mean scores of each combination and what a relation adds to it.
+    """What each relation adds to the others.
+
+    Tables 2, 5 and 6 of the MGMT study: Spearman's correlation of two relations' outcomes, how many translations
+    satisfy each combination of relations, and, with references, the mean scores of each and what a relation adds.
     """
     from audit.packs.translation.analysis import contribution_tables, read_references
 
-    references = read_references(reference, synonyms=not no_synonyms) if reference else None
-    return _tabled(contribution_tables(open_database(db), study, relations, references))
+    references = read_references(reference) if reference else None
+    return _tabled(contribution_tables(db.engine, study, relations, references))
 
 
-@command(
-    "values levels",
-    INSPECT,
-    "the MGMT score of each system: the mean share of satisfied levels",
-    "audit values levels --domain topic --db mine.db",
-)
+@command("values levels", INSPECT, "audit values levels --domain topic --db mine.db")
 def values_levels(
     db: Database = DATABASE,
     study: Study = None,
-    domain: Annotated[
-        str | None, Told("a column of the corpus (default: each corpus is one domain)", "ATTRIBUTE")
-    ] = None,
-    relations: Annotated[
-        Sequence[str],
-        Told("the levels (default: MGMT-sentence, MGMT-phrase, MGMT-word; two of them must have been run)", "A,B",
-             commas=True),
-    ] = (),
-) -> Reply:  # fmt: skip
-    """The MGMT score of each system: the mean share of satisfied groups over the levels of granularity, by domain
-    (table 1 of the MGMT study).
-    """
+    domain: Annotated[str | None, Told("a column of the corpus (default: each corpus is one)", "ATTRIBUTE")] = None,
+    relations: Annotated[Sequence[str], Told("the levels, two at least (default: of MGMT)", "A,B", commas=True)] = (),
+) -> Reply:
+    """The MGMT score of each system: the mean share of satisfied levels, by domain."""
     from audit.packs.translation.analysis import levels_tables
 
-    return _tabled(levels_tables(open_database(db), study, relations, domain))
+    return _tabled(levels_tables(db.engine, study, relations, domain))

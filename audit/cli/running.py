@@ -11,12 +11,13 @@ from audit.cli.options import (
     INSPECT,
     START,
     Database,
+    Db,
     Read,
+    Seed,
     Workers,
     Written,
     as_options,
     command,
-    open_database,
 )
 from audit.errors import AuditError, UnknownName
 from audit.judging.options import WordsOptions
@@ -29,27 +30,22 @@ CORPORA = (("rotten-tomatoes", 2000), ("imdb", 200))
 """Of the demo: sentences and documents, and how many of each."""
 ACCOUNTS = (("anna", "annotator"), ("ben", "annotator"), ("ada", "adjudicator"), ("mia", "manager"))
 PASSWORD = "audit-demo"
-HTML = Written("audit-demo.html")
+HTML, DEMO = Written("audit-demo.html"), Db("audit-demo.db")
 OfTask = Annotated[str | None, Told("only for this task", "TASK")]
 
 
-@command(
-    "demo",
-    START,
-    "run, sample, gold and report on bundled reviews, then the app",
-    "audit demo",
-    "audit demo --no-serve --workers 2",
-)
+@command("demo", START, "audit demo --no-serve --workers 2")
 def demo(
     no_serve: Annotated[bool, Told("stop after the report")] = False,
-    db: Annotated[str, Told("the database", "PATH|URL")] = "audit-demo.db",
+    db: Database = DEMO,
     html: Annotated[Written, Told("where the report is written", "FILE")] = HTML,
     port: Annotated[int, Told("port of the app", "P")] = 8501,
     workers: Workers = None,
 ) -> None:
-    """Runs the four systems on 2,000 sentences and 200 documents, draws a sample, lets gold answer, reports, and
-    serves the app with questions waiting and four accounts, which it prints. Started again, it goes on where it
-    stopped.
+    """Run, sample, gold and report on bundled reviews, then the app.
+
+    Four systems, 2,000 sentences and 200 documents; the app has questions waiting and four accounts, which it prints.
+    Started again, it goes on where it stopped.
     """
     from audit.cli.people import check_port, serve
     from audit.cli.reports import reported
@@ -63,7 +59,7 @@ def demo(
 
     if not no_serve:
         check_port(port, "localhost")
-    engine = open_database(db, create=True)
+    engine = db.open(create=True)
     for name, limit in CORPORA:
         say(f"Running {len(SYSTEMS)} systems on {limit:,} rows of {name}.")
         corpus, options = get_corpus(name), RunOptions(limit=limit, workers=workers)
@@ -105,7 +101,6 @@ def waiting_of(engine: Any) -> tuple[dict[str, int], str]:
 @command(
     "run",
     START,
-    "make and check metamorphic groups; repeat it to resume",
     "audit run --corpus rotten-tomatoes --systems vader,textblob --limit 500",
     "audit run --db mine.db --corpus reviews.csv --systems vader,mine:classify --relations MR1.1,MR3.1 --json",
 )
@@ -126,10 +121,11 @@ def run(
     options: RunOptions = RunOptions(),
     words: WordsOptions = WordsOptions(),
 ) -> Reply:  # fmt: skip
-    """Makes the groups of every relation on every source, executes each system once on each distinct input, checks,
-    and stores. Before that each system answers three inputs, or nothing is stored; a system with stored outputs is
-    asked three of them again, and the run stops where it answers differently now (name it NAME@VERSION then). A run
-    that --max-calls or --max-cost stops ends with status 3; run the same command again to resume.
+    """Make and check metamorphic groups; repeat it to resume.
+
+    Each system is executed once on each distinct input. Before that it answers three inputs, or nothing is stored; one
+    with stored outputs is asked three of them again, and the run stops where it answers differently now (name it
+    NAME@VERSION then). A run that --max-calls or --max-cost stops ends with status 3.
     """
     from audit.judging.words import guideline_in_force, set_words
     from audit.relations.registry import with_lines
@@ -189,32 +185,32 @@ def _forecast(studies: Sequence[Any], systems: Sequence[str], db: str, options: 
         rows = forecasts(sampled, systems, executor, readable(db), options)
     shown = [
         {
-            "system": one.system,
-            "inputs": _number(one.inputs, one),
-            "stored": one.stored,
-            "to ask": _number(one.to_ask, one),
-            "requests": None if one.calls is None else _number(one.calls, one),
-            "characters": _number(one.characters, one),
-            "tokens": _number(one.tokens, one),
-            "cost": "no price in its file" if one.cost is None else f"{one.cost:,.4g} {one.currency}",
-            "seconds at least": None if one.seconds is None else round(one.seconds),
+            "system": one["system"],
+            "inputs": _number(one, "inputs"),
+            "stored": one["stored"],
+            "to ask": _number(one, "to_ask"),
+            "requests": None if one["calls"] is None else _number(one, "calls"),
+            "characters": _number(one, "characters"),
+            "tokens": _number(one, "tokens"),
+            "cost": "no price in its file" if one["cost"] is None else f"{one['cost']:,.4g} {one['currency']}",
+            "seconds at least": None if one["seconds"] is None else round(one["seconds"]),
         }
         for one in rows
     ]
     lines = [
-        f"{one.system}: what these groups want next depends on what it says: "
-        f"{', '.join(f'{number:,} of {relation}' for relation, number in one.hanging.items())}."
+        f"{one['system']}: what these groups want next depends on what it says: "
+        f"{', '.join(f'{number:,} of {relation}' for relation, number in one['hanging'].items())}."
         for one in rows
-        if not one.is_exact
+        if not one["exact"]
     ]
-    if not all(one.tokens_counted for one in rows):
+    if not all(one["tokens_counted"] for one in rows):
         lines.append("A token is taken to have four characters, where a system has no tokenizer of its own.")
     lines.append("Nothing was asked, nothing was stored. `audit check` measures how long a request takes.")
-    return Reply([one.as_json() for one in rows], [*table(shown), *lines])
+    return Reply(rows, [*table(shown), *lines])
 
 
-def _number(number: int, forecast: Any) -> str:
-    return f"{number:,}" if forecast.is_exact else f"{number:,} or more"
+def _number(forecast: dict[str, Any], name: str) -> str:
+    return f"{forecast[name]:,}" if forecast["exact"] else f"{forecast[name]:,} or more"
 
 
 def of_gold(corpus: Any) -> list[str]:
@@ -236,32 +232,29 @@ def _next(engine: Any, db: str) -> tuple[str, ...]:
     return ("gold" if has_gold(engine) else "sample", "--db", db)
 
 
-@command("runs", INSPECT, "what was run: studies, systems, versions, errors", "audit runs")
+@command("runs", INSPECT, "audit runs")
 def runs(db: Database = DATABASE) -> Reply:
-    """What was run in a database, one row for each study and system. A system with another version or other settings
-    has a row and outputs of its own, beside the old ones; `number` counts systems in the order in which they were first
-    run here, so the later version has the higher one. `began` is when the study was begun (UTC).
+    """What was run: studies, systems, versions, errors.
+
+    A system with another version or other settings has a row and outputs of its own; `number` counts systems in the
+    order in which they were first run here. `began` is when the study was begun (UTC).
     """
     from audit.runner.studies import runs
 
-    rows = runs(open_database(db))
+    rows = runs(db.engine)
     shown = [row | {"number": f"#{row['number']}", "finished": f"{row['finished']:.0%}"} for row in rows]
     return Reply(rows, table(shown))
 
 
-@command(
-    "import-run",
-    DATA,
-    "bring a run of your own: groups, outputs, verdicts as JSONL",
-    "audit import-run ours.jsonl --db ours.db",
-)
+@command("import-run", DATA, "audit import-run ours.jsonl --db ours.db")
 def import_run(
     file: Annotated[Read, Told("the file", "FILE.jsonl", argument=True)],
     db: Database = DATABASE,
-    seed: Annotated[int, Told("of the sources' random numbers", "S")] = 0,
+    seed: Seed = 0,
 ) -> Reply:
-    """Brings groups that somebody else made and checked, so that they can be sampled, judged and corrected. The file
-    is JSONL, a group a line (docs/formats.md). The same file again changes nothing.
+    """Bring a run of your own: groups, outputs, verdicts as JSONL.
+
+    A group a line (docs/formats.md), to be sampled, judged and corrected. The same file again changes nothing.
     """
     from audit.runner.imported import import_run
     from audit.runner.progress import Bar
@@ -274,26 +267,19 @@ def import_run(
     return Reply(document, None, _next(database.engine, db))
 
 
-@command(
-    "search",
-    INSPECT,
-    "the strongest violation of one system, source by source",
-    "audit search --corpus reviews.csv --systems vader --relations MR1.1,MR1.4,MR3.1 --budget 30 --db search.db",
-    "audit search --corpus pairs.csv --task inference --systems mine:classify --budget 50 --method beam --out f.jsonl",
-)
+@command("search", INSPECT, "audit search --corpus reviews.csv --systems vader --budget 30 --out found.jsonl")
 def search(
     corpus: Annotated[str, Told("as of audit run", "NAME|FILE")],
     systems: Annotated[Sequence[str], Told("the one to search, as of audit run", "NAME", commas=True)],
     db: Database = DATABASE,
-    out: Annotated[
-        Written | None, Told("what was found, as CSV, or as JSONL (which audit export --search reads)", "FILE")
-    ] = None,
+    out: Annotated[Written | None, Told("what was found: CSV, or JSONL (for audit export --search)", "FILE")] = None,
     read: CorpusOptions = CorpusOptions(),
     options: SearchOptions = SearchOptions(),
 ) -> Reply:
-    """Tries relations, and relations on top of each other, on each source until the system violates one, with as few
-    words changed as can be. What is found was searched for, not drawn: no rate comes from it. Outputs are stored; run
-    the same command again to resume, and nothing is asked for twice.
+    """The strongest violation of one system, source by source.
+
+    Tries relations, and relations on top of each other, until the system violates one, with as few words changed as can
+    be. What is found was searched for, not drawn: no rate comes from it. Run the same command again to resume.
     """
     from audit.new_files import kind_of_rows
     from audit.relations.registry import with_lines
@@ -332,27 +318,19 @@ def search(
     return Reply(document, lines, status=3 if result.stopped else 0)
 
 
-@command(
-    "relations",
-    DATA,
-    "the relations there are",
-    "audit relations --task sentiment --language en",
-    'audit relations --family "noise in letters" --json',
-    "audit relations typos --task sentiment",
-)
+@command("relations", DATA, "audit relations --task sentiment --language en", "audit relations typos --task sentiment")
 def relations(
     name: Annotated[str | None, Told("this one alone, with all that is known of it", "NAME", argument=True)] = None,
     task: OfTask = None,
     language: Annotated[str | None, Told("only those that read this language", "CODE")] = None,
     family: Annotated[str | None, Told("only of this family", "FAMILY")] = None,
 ) -> Reply:
-    """The relations there are, of every task. `carries` says of which answers about a source it is known what is right
-    of the follow-ups, so that nobody is asked about those (everything, partly, nothing), and `preserves_truth` in the
-    JSON that every answer stays as it is; `default`, that a run takes it which names no relations. What stands behind a
-    summary in brackets can be changed with `audit run --set`.
+    """The relations there are.
 
-    `keeps` and `may_break` of a perturbation, in the JSON and behind a NAME, say what stays of a text that it changes,
-    and what may break though nobody meant it.
+    `carries`: of which answers about a source it is known what is right of the follow-ups, so that nobody is asked
+    (everything, partly, nothing); `default`: that a run takes it which names no relations. What stands behind a summary
+    in brackets can be changed with `audit run --set`. `keeps` and `may_break` of a perturbation, in the JSON and behind
+    a NAME: what stays of a text that it changes, and what may break.
     """
     from audit.relations import all_relations
     from audit.relations.registry import find_relation
@@ -385,30 +363,20 @@ def relations(
 def _row_of(relation: Any) -> dict[str, Any]:
     from audit.tasks import get_task
 
-    return {
-        "relation": relation.name,
-        "task": relation.task,
-        "family": relation.family,
-        "unit": relation.unit,
-        "languages": list(relation.languages),
-        "default": relation.default,
-        "preserves_truth": relation.carry.preserves_truth,
-        "carries": relation.carry.reach(get_task(relation.task).labels),
-        "summary": relation.summary,
-        "keeps": relation.keeps,
-        "may_break": relation.may_break,
-    }
+    own = {name: getattr(relation, name) for name in ("task", "family", "unit", "languages", "default")}
+    carry = relation.carry
+    own |= {"preserves_truth": carry.preserves_truth, "carries": carry.reach(get_task(relation.task).labels)}
+    own |= {name: getattr(relation, name) for name in ("summary", "keeps", "may_break")}
+    return {"relation": relation.name} | own | {"languages": list(relation.languages)}
 
 
-@command("systems", DATA, "the systems there are", "audit systems", "audit systems --pairs")
+@command("systems", DATA, "audit systems", "audit systems --pairs")
 def systems(
-    task: OfTask = None,
-    pairs: Annotated[
-        bool, Told("instead, the pairs of languages of the systems that translate and know theirs")
-    ] = False,
+    task: OfTask = None, pairs: Annotated[bool, Told("instead, the pairs of languages of those that translate")] = False
 ) -> Reply:
-    """The systems that come along, installed or not; `needs` is the line that installs what is missing. Below the table
-    stand the ways to name a system of one's own.
+    """The systems there are.
+
+    Installed or not; `needs` is the line that installs what is missing. Below stand the ways to name one of your own.
     """
     from audit.systems import listing, pair_listing, ways
 
@@ -417,13 +385,7 @@ def systems(
     return Reply(rows, table(rows) if pairs else [*table(rows), "", f"or one of your own: {', '.join(ways())}"])
 
 
-@command(
-    "check",
-    DATA,
-    "ask a system a few inputs: what it says, how long, what cost",
-    "audit check vader",
-    "audit check http:service.toml --corpus rotten-tomatoes --json",
-)
+@command("check", DATA, "audit check vader", "audit check http:service.toml --corpus rotten-tomatoes --json")
 def check(
     system: Annotated[str, Told("as in audit run --systems", "SYSTEM", argument=True)],
     texts: Annotated[
@@ -431,13 +393,12 @@ def check(
         Told("a text to ask about; repeatable; for a task on pairs every two are one", "TEXT", "--text"),
     ] = (),
     corpus: Annotated[str | None, Told("ask about its first three sources instead", "NAME|FILE")] = None,
-    time_limit: Annotated[
-        float, Told("that a system of yours may take to load, and for an input", "SECONDS")
-    ] = TIME_LIMIT,
+    time_limit: Annotated[float, Told("that it may take to load, and for an input", "SECONDS")] = TIME_LIMIT,
     read: CorpusOptions = CorpusOptions(),
 ) -> Reply:
-    """Asks a system about three texts, yours or ours, each alone, and stores nothing: what it said, the output that is
-    stored of that, seconds, version, settings, and what the requests cost. Where it answers none, the exit status is 2.
+    """Ask a system a few inputs: what it says, how long, what cost.
+
+    Three texts, yours or ours, each alone, and nothing is stored. Where it answers none, the exit status is 2.
     """
     from audit.runner.system_check import check_system, refuse_absent
 
@@ -461,10 +422,11 @@ def check(
     return Reply(document, [*table(rows), "", *one_by_one([about])])
 
 
-@command("corpora", DATA, "the corpora there are", "audit corpora")
+@command("corpora", DATA, "audit corpora")
 def corpora(task: OfTask = None) -> Reply:
-    """The corpora that are known, installed or not; `size` counts rows, `null` where it cannot be read. `task` is the
-    task with its label scheme, where it has one.
+    """The corpora there are.
+
+    Installed or not; `size` counts rows. `task` is the task with its label scheme, where it has one.
     """
     from audit.corpora import listing
 

@@ -11,7 +11,6 @@ from audit.corpora.base import CORPORA, Corpus, Row, Unit, loaded, short_name, s
 from audit.corpora.files import AS_IT_IS, FileCorpus, Reading, is_file_name
 from audit.corpora.recordings import RecordedTexts, Toward, check_targets, split_targets
 from audit.errors import AuditError
-from audit.messages import message
 from audit.tasks import matches
 
 CORPORA.register(RecordedTexts.prefix, RecordedTexts, argument="FILE")
@@ -39,10 +38,8 @@ def get_corpus(
     in `paws-x:FILE`), or recorded translations (`recorded:PATH`); files are read and checked at once.
 
     `task` (sentiment, where it is not said), `unit` and `language` describe a file; for any other corpus they may only
-    repeat what it is. `reading` says what the columns and labels of a file stand for. For translation the texts of any
-    corpus will do, with the languages to translate into behind an @; a file may have them in its column
-    `target_language` instead. Raises UnknownName, BadFile, BadRow, or AuditError for a task, unit or language that the
-    corpus does not have.
+    repeat what it is. For translation the languages to translate into are behind an @, or in a file's column
+    `target_language`. Raises UnknownName, BadFile, BadRow, or AuditError for what the corpus does not have.
 
     >>> get_corpus("rotten-tomatoes").unit
     'sentence'
@@ -54,7 +51,8 @@ def get_corpus(
     (prefix, path), registered = split_name(base), _is_registered(base)
     is_file = not registered and not prefix and is_file_name(base)
     if reading != AS_IT_IS and not is_file:
-        raise AuditError(message("corpus_file.reads_files", name=name), parameter=("columns", "labels"))
+        raise AuditError(f"{name} has columns and labels of its own; columns and labels are for a file of yours: leave "
+                         "them out", parameter=("columns", "labels"))  # fmt: skip
     if prefix == RecordedTexts.prefix:
         return _as_asked(RecordedTexts(path, language, unit, targets), task, None, None)
     if is_file:
@@ -96,12 +94,7 @@ def _made(name: str) -> Corpus:
     make = CORPORA.get(name)
     with CORPORA.guarded(name):
         corpus: Corpus = make()
-    if not hasattr(corpus, "rows") or not hasattr(corpus, "task"):
-        raise AuditError(
-            f"corpus {name!r} of a plug-in is of the type {type(corpus).__name__}; its function must return a corpus, "
-            "such as a FrameCorpus"
-        )
-    return corpus
+        return corpus
 
 
 def _is_registered(name: str) -> bool:
@@ -122,16 +115,10 @@ def _as_asked(corpus: Corpus, task: str | None, unit: Unit | None, language: str
 def listing(task: str | None = None) -> list[dict[str, object]]:
     """Return what the command `audit corpora` lists: one row per corpus; loads no corpus that is not installed."""
     return [
-        {
-            "corpus": corpus.name,
-            "task": corpus.task,
-            "language": corpus.language,
-            "unit": corpus.unit,
-            "size": corpus.size(),
-            "gold": corpus.has_gold,
-            "available": corpus.needs() is None,
-            "needs": corpus.needs(),
-        }
+        {"corpus": corpus.name}
+        | {name: getattr(corpus, name) for name in ("task", "language", "unit")}
+        | {"size": corpus.size(), "gold": corpus.has_gold}
+        | {"available": corpus.needs() is None, "needs": corpus.needs()}
         for corpus in all_corpora(task)
     ]
 

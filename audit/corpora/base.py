@@ -1,15 +1,12 @@
 """Where sources come from."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import Literal, Protocol
 
 from audit import registry
-from audit.errors import BadFile
-from audit.new_files import write_file
 from audit.registry import Registry
 from audit.resources import cache_folder as folder
 from audit.tasks import Input
@@ -19,9 +16,8 @@ Unit = Literal["sentence", "document"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a corpus, a source in the making. `key` names the row within its corpus for ever (texts may repeat,
-    keys may not); `cluster` names the document it was cut from; `gold` is a label of the task or None; `attributes`
-    keeps what else the corpus knows."""
+    """One row of a corpus, a source in the making. `key` names the row for ever; `cluster` the document it was cut
+    from; `gold` is a label of the task or None; `attributes` keeps what else the corpus knows."""
 
     key: str
     input: Input
@@ -98,8 +94,6 @@ def short_name(name: str) -> str:
     return f"{prefix}:{PurePath(path).name}" if prefix else PurePath(path).name
 
 
-# Counts of corpora that took long, kept between runs.
-
 __all__ = ["counted", "folder"]
 
 
@@ -109,16 +103,5 @@ def counted(
     count: Callable[[], int],
     measured: Mapping[tuple[str, str], int] = MappingProxyType({}),
 ) -> int:
-    """A number that depends on nothing but what `fingerprint` names, counted once per machine. `measured` has numbers
-    by name and fingerprint that need no counting. A cache that cannot be read or written is no mistake of the user's:
-    then it is counted again."""
-    if value := measured.get((name, fingerprint)):
-        return value
-    file = folder() / f"size-{name}-{fingerprint}.txt"
-    try:
-        return int(file.read_text("ascii"))
-    except (OSError, ValueError):
-        number = count()
-    with suppress(BadFile):
-        write_file(file, str(number), parents=True)
-    return number
+    """Return a number that depends on nothing but what `fingerprint` names; `measured` has those that took long."""
+    return measured.get((name, fingerprint)) or count()

@@ -8,15 +8,18 @@ with other names or labels is read by a `Reading`, which is offered where one ca
 
 import math
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
 from itertools import islice, repeat
 from pathlib import Path
+from statistics import median_high
 from typing import TYPE_CHECKING, NamedTuple
 
 from audit.corpora.base import Row, Unit
-from audit.corpora.foreign import refuse_other_languages
 from audit.errors import AuditError, BadFile
 from audit.files import (
     LARGE,
@@ -31,7 +34,7 @@ from audit.files import (
     unstorable,
 )
 from audit.keys import canonical, fingerprint, normal_text
-from audit.messages import joined, message
+from audit.messages import joined, message, with_commas
 from audit.tasks import Input, base_of, get_task, label_reader, labels_to_write, text_columns, text_names
 from audit.tasks.similarity import level_of
 from audit.text import Analysis
@@ -70,8 +73,6 @@ class Reading:
             if name not in allowed:
                 problem = message("corpus_file.unknown_column", column=name, allowed=allowed)
                 raise AuditError(problem, parameter="columns")
-        if twice := [name for name, times in Counter(self.columns.values()).items() if times > 1]:
-            raise AuditError(message("corpus_file.column_for_two", column=twice[0]), parameter="columns")
         for written, label in self.labels.items():
             if label and definition.labels and label not in definition.labels:
                 problem = message("corpus_file.unknown_label", written=written, label=label, allowed=definition.labels)
@@ -161,8 +162,7 @@ class FileCorpus:
             raise AuditError(message("wrong.language", language=language))
         reading.check(task)
         self.task, self._reading, self._default = task, reading, language or "en"
-        self.attributes: tuple[str, ...] = ()
-        """The user's own columns, which are kept and not looked at."""
+        self.attributes: tuple[str, ...] = ()  # The user's own columns, which are kept and not looked at
         self._texts = text_columns(get_task(task).texts)
         self._has_languages = False
         self._kept: list[_Record] | None = None
@@ -214,7 +214,7 @@ class FileCorpus:
                 names = self._reading.names(self.path, written, self.task)
                 self._has_languages = "language" in names.values()
                 if missing := [name for name in self._texts if name not in names.values()]:
-                    hint, columns = offered_columns(_head(piece), self.task), list(map(repr, written))
+                    hint, columns = offered_columns(written, self.task), list(map(repr, written))
                     lacking = message("corpus_file.no_column", name=self.path, column=missing[0], columns=columns)
                     raise BadFile(joined("list.also", [lacking, *hint]), parameter="columns" if hint else "")
             piece = piece.rename(columns=names)
@@ -244,8 +244,7 @@ class FileCorpus:
             self.task = _with_scheme(self.path, list(filter(None, meant.values())), self._reading)
         definition, label_of, unknown = get_task(self.task), gold_of(self.task), set[str]()
         self._labels = {gold: label_of(label) if label else None for gold, label in meant.items()}
-        self.labelled = sum(len(golds[gold]) for gold, label in self._labels.items() if label)
-        """Rows with a gold label."""
+        self.labelled = sum(len(golds[gold]) for gold, label in self._labels.items() if label)  # Rows with a gold label
         for gold, label in meant.items():
             if label and definition.question_kind == "pair":
                 bad += zip(golds[gold], repeat(message("corpus_file.no_gold", gold=label, task=self.task)))
@@ -307,9 +306,8 @@ def _value(value: object) -> str:
 
 def unit_of(rows: Sequence[Row]) -> Unit:
     """Return "document" where the median text of the first 200 rows has more than one sentence."""
-    sentences = sorted(len(Analysis(row.input.text, row.input.languages[0]).spans) for row in rows[:_LOOKED_AT])
-    # Every text has one sentence at least, so a median above 1 is an upper middle above 1.
-    return "document" if sentences[len(sentences) // 2] > 1 else "sentence"
+    sentences = [len(Analysis(row.input.text, row.input.languages[0]).spans) for row in rows[:_LOOKED_AT]]
+    return "document" if median_high(sentences) > 1 else "sentence"
 
 
 def _fault(record: _Record, names: Sequence[str]) -> str | None:
@@ -397,62 +395,22 @@ _NUMBERED: tuple[Mapping[float, str], ...] = (
 )  # What numbers stand for where a file has both ends of a scale, and no others
 
 
-def guess_of(name: str, content: bytes, task: str) -> "tuple[pd.DataFrame, Reading]":
-    r"""Return the first rows of a file as text, and what its columns and gold labels seem to stand for, to be confirmed
-    by whoever brings it; `content` is what it holds.
-
-    Columns that have our names are in the reading, too; labels where it is clear which of the task's is meant. Raises
-    BadFile for a name that does not end as a table's, and for content that has no rows.
-
-    >>> guess_of("a.csv", b"nr,review,label\n1,It is good.,pos\n2,It is bad.,neg\n", "sentiment")[1].columns
-    {'text': 'review', 'gold': 'label'}
-    """
-    head = _head(next(read_pieces(name, [], content)))
-    if head.empty:
-        raise BadFile(message("file.no_rows", file=name))
-    columns, labels, label_of = _meant(head, task), get_task(task).labels, gold_of(task)
-    written = set(head[columns["gold"]]) - {""} if labels and "gold" in columns else set()
-    guesses = _guessed([gold for gold in written if label_of(gold) is None], labels)
-    return head, Reading(columns, {gold: label for gold, label in guesses.items() if label})
-
-
-def _head(piece: "pd.DataFrame") -> "pd.DataFrame":
-    head = piece.loc[:, ~piece.columns.duplicated()].head(_LOOKED_AT)
-    return head.map(lambda value: "" if value is None else as_text(value))
-
-
-def _meant(head: "pd.DataFrame", task: str) -> dict[str, str]:
-    """Return our name of each column that can be guessed by names, or as text by far the longest fields."""
-    definition, free, meant = get_task(task), list(head), dict[str, str]()
-    texts = text_columns(definition.texts)
-    words: dict[str, Sequence[str]] = {
-        text: (text, own, *_TEXT_WORDS) for text, own in zip(texts, text_names(definition) or texts, strict=True)
-    }
-    words |= {name: (name,) for name in (*_KNOWN, _TARGET)} | {"document": ("document", CLUSTER)}
-    words |= {"gold": _GOLD_WORDS} if definition.question_kind == "input" else {}
-    for ours, names in words.items():
-        near = [name for word in names for name in free if name.lower() == word]
-        if not near and free and ours in texts:
-            longest, *others = head[free].map(len).sum().sort_values(ascending=False, kind="stable").items()
-            near = [longest[0]] if longest[1] and longest[1] >= 3 * sum(width for _, width in others[:1]) else []
-        if near:
-            meant[ours] = near[0]
-            free.remove(near[0])
-    return meant
-
-
-def offered_columns(head: "pd.DataFrame", task: str) -> list[str]:
+def offered_columns(head: Sequence[str], task: str) -> list[str]:
     """Return the columns that may be meant for the texts of a task and for gold; nothing where that is not clear.
 
-    >>> import pandas as pd
-    >>> print(*offered_columns(pd.DataFrame({"nr": ["1"], "review": ["It is good."], "label": ["pos"]}), "sentiment"))
+    >>> print(*offered_columns(["nr", "review", "label"], "sentiment"))
     columns=text=review,gold=label reads these
     """
-    meant, texts = _meant(head, task), text_columns(get_task(task).texts)
-    offered = {ours: it for ours, it in meant.items() if ours in (*texts, "gold") and it.lower() != ours}
-    if not offered or not {*texts} <= meant.keys():
-        return []
-    return [message("corpus_file.offer_columns", columns=",".join(map("=".join, offered.items())))]
+    definition, free, meant = get_task(task), list(head), dict[str, str]()
+    texts = text_columns(definition.texts)
+    for ours, own in [*zip(texts, text_names(definition) or texts, strict=True), ("gold", "gold")]:
+        words = _GOLD_WORDS if ours == "gold" else (ours, own, *_TEXT_WORDS)
+        if near := next((name for word in words for name in free if name.lower() == word), None):
+            meant[ours] = near
+            free.remove(near)
+    offered = [f"{ours}={name}" for ours, name in meant.items() if name.lower() != ours]
+    known = offered and {*texts} <= meant.keys()
+    return [message("corpus_file.offer_columns", columns=",".join(offered))] if known else []
 
 
 def offered_labels(unknown: Collection[str], task: str) -> list[str]:
@@ -461,18 +419,18 @@ def offered_labels(unknown: Collection[str], task: str) -> list[str]:
     >>> offered_labels({"pos", "neg"}, "sentiment")
     ['labels=neg=negative,pos=positive reads them as those of sentiment']
     """
-    guess = _guessed(unknown, get_task(task).labels)
+    guess = guessed_labels(unknown, get_task(task).labels)
     if guess and all(label is not None for label in guess.values()):
         pairs = ",".join(f"{gold}={label}" for gold, label in guess.items())
         return [message("corpus_file.offer_labels", labels=pairs, task=base_of(task))]
     return [message("corpus_file.offer_task")] if guess and get_task(task).texts == 1 else []
 
 
-def _guessed(unknown: Collection[str], labels: Sequence[str]) -> dict[str, str | None]:
+def guessed_labels(unknown: Collection[str], labels: Sequence[str]) -> dict[str, str | None]:
     """Return for each label of a file, sorted, the task's that it seems to stand for: "" where it says that there is
     none, None where nothing is clear.
 
-    >>> _guessed({"5", "1", "NA"}, ["positive", "neutral", "negative"])
+    >>> guessed_labels({"5", "1", "NA"}, ["positive", "neutral", "negative"])
     {'1': 'negative', '5': 'positive', 'NA': ''}
     """
     numbers = {gold: number for gold in unknown if (number := _number(gold)) is not None}
@@ -485,3 +443,56 @@ def _guessed(unknown: Collection[str], labels: Sequence[str]) -> dict[str, str |
         word = words[0] if len(words) == 1 else None
         guesses[gold] = "" if gold in MISSING else scale.get(numbers.get(gold, math.nan)) or word
     return guesses
+
+
+# Texts that are in another language than a file is taken to be in.
+
+_SCRIPTS = {
+    "Arabic": "\u0600-\u06ff",
+    "Russian": "\u0400-\u04ff",
+    "Greek": "\u0370-\u03ff",
+    "Hebrew": "\u0590-\u05ff",
+    "Hindi": "\u0900-\u097f",
+    "Thai": "\u0e00-\u0e7f",
+    "Korean": "\uac00-\ud7af",
+    "Japanese": "\u3040-\u30ff",
+    "Chinese": "\u4e00-\u9fff",
+}  # Language -> the letters that are its alone, or of few others; Japanese before Chinese, whose signs it has, too
+_OF_LATIN = {"Spanish": "es", "French": "fr", "German": "de", "Italian": "it", "Portuguese": "pt", "Dutch": "nl"}
+_SHARE = 0.1  # Share of texts in other languages above which a file is refused: a few among many are told, and run
+_LEAST = 4  # Usual words of a language from which on a text is in it
+
+
+@cache
+def _usual_words() -> Mapping[str, set[str]]:
+    """Return the usual words of English ("") and of other languages, of spaCy; none where it is not installed."""
+    try:
+        codes = {"": "en", **_OF_LATIN}
+        return {name: import_module(f"spacy.lang.{code}.stop_words").STOP_WORDS for name, code in codes.items()}
+    except ImportError:
+        return {}
+
+
+def other_language(text: str) -> str:
+    """Return which language a text is in that cannot be English; empty where it may be.
+
+    >>> other_language("La comida estaba fría y el camarero no era muy amable."), other_language("It was dolce vita.")
+    ('Spanish', '')
+    """
+    letters = re.findall(r"[^\W\d_]", text)
+    for language, script in _SCRIPTS.items():
+        if 2 * len(re.findall(f"[{script}]", text)) > max(len(letters), _LEAST):
+            return language
+    words = re.findall(r"[^\W\d_]+", text.lower())
+    counts = {language: sum(word in usual for word in words) for language, usual in _usual_words().items()}
+    best = max(counts, key=lambda language: counts[language], default="")
+    return best if best and counts[best] >= max(_LEAST, 3 * counts[""], len(words) / 5) else ""
+
+
+def refuse_other_languages(file: object, texts: Sequence[str]) -> None:
+    """Raise BadFile where more than a tenth of the texts of a file that says no language cannot be in English."""
+    counts = Counter(filter(None, map(other_language, texts)))
+    if counts.total() > _SHARE * len(texts):
+        named = with_commas([language for language, _ in counts.most_common()])
+        values = {"file": file, "number": counts.total(), "texts": len(texts), "language": named}
+        raise BadFile(message("corpus_file.other_language", **values), parameter="language")

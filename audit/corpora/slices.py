@@ -1,9 +1,8 @@
 """Slices: the parts of a corpus that a property of its sources makes, such as long texts, or questions.
 
-A slice function takes a row and says what it is in: a name, a truth (yes or no), a number (rows are cut into classes
-with as many rows each, as far as equal numbers let them), or None: in no slice. It has a name in `SLICES`,
-with an argument where it needs one (`phrase:not|never`). What no function is called is a
-column of the corpus.
+A slice function takes a row and says what it is in: a name, a truth, a number (rows are cut into classes of the same
+size), or None. It has a name in `SLICES`, with an argument where it needs one (`phrase:not|never`). What no function is
+called is a column of the corpus.
 """
 
 import re
@@ -58,27 +57,19 @@ def sliced(parts: int = PARTS, whole: bool = False, names: Sequence[str] = ()) -
 
 
 def find_slicing(spec: str | SliceFunction) -> Slicing:
-    """The slicing of a registered name, NAME or NAME:ARGUMENT, of a column of the corpus, or of a function.
+    """The slicing of a registered name, NAME or NAME:ARGUMENT, of a column of the corpus, or of a function. Raises
+    AuditError for a pattern or column that is none.
 
-    Raises AuditError for a pattern or column that is none, and for what is neither a text nor a function.
-
-    >>> from audit.tasks import Input
-    >>> find_slicing("phrase:not|never").function(Row("1", Input.of("I never do.")))
-    True
     >>> find_slicing("genre").name
     'genre'
     """
     if not isinstance(spec, str):
-        if not callable(spec):
-            raise AuditError(message("slices.no_function", what=type(spec).__name__), parameter="slices")
         return _slicing(getattr(spec, "__name__", type(spec).__name__).strip("<>"), spec)
     name, colon, argument = spec.partition(":")
     if name not in SLICES or (colon and name not in ARGUMENTS):
         return find_slicing(f"{COLUMN}:{spec}")
     if name in ARGUMENTS and not argument.strip():
-        raise AuditError(
-            message("slices.no_argument", spec=spec, usage=f"{name}:{ARGUMENTS[name]}"), parameter="slices"
-        )
+        raise AuditError(f"slice {spec!r} needs an argument; write {name}:{ARGUMENTS[name]}", parameter="slices")
     function = SLICES[name]
     if name == COLUMN:  # a column goes by its own name, unless that is a slice function's
         called = spec if argument in SLICES else argument
@@ -92,15 +83,18 @@ def _slicing(name: str, function: Callable[..., Any]) -> Slicing:
 
 def divide(slicing: Slicing, rows: Sequence[Row]) -> tuple[list[str | None], list[str]]:
     """The slice of each row (None: in none), and the slices that have an order of their own, or may be empty, in order.
-
-    Raises AuditError where the function fails, or returns something else than a name, a truth, a number or None.
-
-    >>> from audit.tasks import Input
-    >>> rows = [Row(str(length), Input.of("so " * length)) for length in (1, 2, 3, 4, 4)]
-    >>> divide(find_slicing("length"), rows)
-    (['1', '2', '3', '4', '4'], ['1', '2', '3', '4'])
-    """
-    values = _values(slicing, rows)
+    Raises AuditError where the function fails, or returns something else than a name, a truth, a number or None."""
+    values: list[Any] = []
+    try:
+        values += slicing.function(rows) if slicing.whole else map(slicing.function, rows)
+        if len(values) != len(rows):
+            raise ValueError(f"{len(values):,} values for {len(rows):,} rows")
+    except AuditError:
+        raise
+    except Exception as problem:  # a function of the user's may raise anything
+        at = "" if slicing.whole else f" at the row {rows[len(values)].key}"
+        reason = f"{type(problem).__name__}: {first_line(problem)}"
+        raise AuditError(f"slice {slicing.name!r} failed{at}: {reason}", parameter="slices") from problem
     kinds = {bool if isinstance(value, bool | np.bool_) else type(value) for value in values if value is not None}
     if kinds == {bool}:
         return [None if value is None else YES if value else NO for value in values], [YES, NO]
@@ -109,34 +103,12 @@ def divide(slicing: Slicing, rows: Sequence[Row]) -> tuple[list[str | None], lis
     for row, value in zip(rows, values, strict=True):
         if value is not None and not isinstance(value, str):
             raise AuditError(
-                message("slices.no_slice", name=slicing.name, row=row.key, what=type(value).__name__),
+                f"slice {slicing.name!r} is {type(value).__name__} for the row {row.key}; allowed are a name, "
+                "yes or no (bool), a number, or None",
                 parameter="slices",
             )
     names = [" ".join(value.split()) if type(value) is str else value for value in values]
     return [name or None for name in names], list(slicing.names)
-
-
-def _values(slicing: Slicing, rows: Sequence[Row]) -> list[Any]:
-    at = None
-    try:
-        if slicing.whole:
-            values = list(slicing.function(rows))
-        else:
-            values = []
-            for row in rows:
-                at = row.key
-                values.append(slicing.function(row))
-    except AuditError:
-        raise
-    except Exception as problem:  # a function of the user's may raise anything
-        reason = f"{type(problem).__name__}: {first_line(problem)}"
-        code = "slices.failed" if at is None else "slices.failed_at"
-        raise AuditError(message(code, name=slicing.name, row=at, reason=reason), parameter="slices") from problem
-    if len(values) != len(rows):
-        raise AuditError(
-            message("slices.other_number", name=slicing.name, count=len(values), rows=len(rows)), parameter="slices"
-        )
-    return values
 
 
 def cut(values: Sequence[float | None], parts: int) -> tuple[list[str | None], list[str]]:
@@ -244,7 +216,7 @@ def phrase(pattern: str) -> SliceFunction:
         re.compile(pattern)
         compiled = re.compile(whole if pattern.isascii() else pattern, re.IGNORECASE)
     except re.error as problem:
-        refused = message("slices.bad_pattern", pattern=pattern, reason=str(problem))
+        refused = f"slice phrase: {pattern!r} is no regular expression: {problem}"
         raise AuditError(refused, parameter="slices") from None
     return lambda row: any(compiled.search(text) for text in row.input.texts)
 

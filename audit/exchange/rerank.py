@@ -11,8 +11,8 @@ import audit
 from audit.errors import BadFile
 from audit.files import read_table, refuse_bad_rows, sha_of
 from audit.reports.basis import basis_of_totals
-from audit.reports.build import METHOD, Report, build_report
-from audit.reports.document import Signature
+from audit.reports.build import METHOD, build_report
+from audit.reports.document import Entry
 from audit.reports.preference import Weights
 from audit.reports.study import settings_of
 from audit.statistics.intervals import Target, get_target
@@ -30,7 +30,7 @@ def rerank(
     target: Target | None = None,
     delta: float = 0.0,
     weights: Weights | None = None,
-) -> Report:
+) -> Entry:
     """Return the report of a table of totals.
 
     Columns: relation, system, and either sr_observed and fs_rate (fractions; no intervals can be given) or, preferred
@@ -51,7 +51,7 @@ def rerank(
     if table.empty:
         refuse_bad_rows(path, bad, len(bad))
     cells = _cells(path, table, bad, by_counts)
-    signature: Signature = {
+    signature: Entry = {
         "audit": audit.__version__,
         "file": path.name,
         "sha": sha_of(path),

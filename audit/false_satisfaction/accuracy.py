@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-from sqlalchemy import Connection, Engine, case, func, select, true
+from sqlalchemy import Connection, Engine, func, select, true
 
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.population import StudyRow
@@ -54,8 +54,8 @@ def right_outputs(database: Engine | Connection, counted: Counted, whose: Whose 
     """The accuracy of every system on the sources of every study, as counts; a source that failed is no output.
 
     A text counts once, however many rows and groups it has, and not where rows give it different labels. Right is what
-    `Task.is_wrong` does not call wrong, given the gold label as the only answer, that is, the same label. A study
-    without gold has the answers of people instead, unless `whose` is gold.
+    `Task.is_wrong` does not call wrong, given the gold label as the only answer. A study without gold has the answers
+    of people instead, unless `whose` is gold.
     """
     keys = counted.cells[["study_id", "system_id", "system"]].drop_duplicates()
     with snapshot(database) as connection:
@@ -65,62 +65,64 @@ def right_outputs(database: Engine | Connection, counted: Counted, whose: Whose 
         ]
 
 
-def _of_study(connection: Connection, row: StudyRow, systems: Sequence[Sequence[object]], whose: Whose) -> RightOutputs:
-    study, task = row["id"], row["task"]
-    if get_task(task).question_kind == "pair":
+def _of_study(connection: Connection, row: StudyRow, systems: Sequence[Sequence[Any]], whose: Whose) -> RightOutputs:
+    study, is_wrong = row["id"], get_task(row["task"]).is_wrong
+    if get_task(row["task"]).question_kind == "pair":
         return RightOutputs(study, 0, (), PAIRS)
     by: Literal["gold", "people"] = "gold"
-    sources, rows = _by_gold(connection, study, row["imported"])
-    if not sources and whose != "gold":
+    texts, rows = _by_gold(connection, study, row["imported"])
+    if not texts and whose != "gold":
         by = "people"
-        sources, rows = _by_people(connection, study, task)
-    if not sources:
+        texts, rows = _by_people(connection, study, row["task"])
+    if not texts:
         return RightOutputs(study, 0, (), NO_GOLD)
-    counts: dict[int, list[tuple[int, int]]] = {}
-    for system, cluster, number, hits in rows:
+    counts: dict[tuple[int, str | None], list[int]] = {}
+    for system, cluster, number, allowed, output in rows:
+        of_cluster = counts.setdefault((system, cluster), [0, 0])
+        of_cluster[0] += number
+        of_cluster[1] += 0 if is_wrong(output, allowed) else number
+    clusters: dict[int, list[tuple[int, int]]] = {}
+    for (system, cluster), (number, hits) in counts.items():
         # Sources that name no cluster are each their own.
         alone = [(1, 1)] * hits + [(1, 0)] * (number - hits) if cluster is None else [(number, hits)]
-        counts.setdefault(system, []).extend(alone)
-    names = {int(str(id)): str(name) for _, id, name in systems}
-    of_systems = (_accuracy(name, counts.get(id, [])) for id, name in sorted(names.items()))
-    return RightOutputs(study, sources, tuple(of_systems), by=by)
+        clusters.setdefault(system, []).extend(alone)
+    names = sorted((int(id), str(name)) for _, id, name in systems)
+    return RightOutputs(study, texts, tuple(_accuracy(name, clusters.get(id, [])) for id, name in names), by=by)
 
 
-Hits = list[tuple[int, str | None, int, int]]
-"""System, cluster, texts with an output, and on how many of them it is right."""
+_Hits = list[tuple[int, str | None, int, frozenset[str], Output]]
+"""System, cluster, and how many of its texts have this right answer and this output."""
 
 
-def _by_gold(connection: Connection, study: int, imported: bool) -> tuple[int, Hits]:
-    """How many texts have a clear gold label, and the hits. Counted where they are, which is twice as quick."""
+def _by_gold(connection: Connection, study: int, imported: bool) -> tuple[int, _Hits]:
+    """How many texts have a clear gold label, and what was said of them, counted where it is, which is twice as quick.
+    Only what failed is executed again, so that nobody has two outputs without an error."""
     source, output, group = table_of(tables.Source), table_of(tables.Output), table_of(tables.Group)
     # In an imported study a row without groups is a follow-up that brought its own label.
     grouped = select(group.c.source_id).where(group.c.study_id == study)
-    is_source = source.c.id.in_(grouped) if imported else true()
     text = (
         select(source.c.input_id, func.min(source.c.gold).label("gold"), func.min(source.c.cluster).label("cluster"))
-        .where(has_clear_gold(study), is_source)
+        .where(has_clear_gold(study), source.c.id.in_(grouped) if imported else true())
         .group_by(source.c.input_id)
         .subquery()
     )
-    # Only what failed is executed again, so that nobody has two outputs without an error. A task of inputs calls wrong
-    # what has not an allowed label.
+    keys = (output.c.system_id, text.c.cluster, text.c.gold, output.c.label)
     query = (
-        select(
-            output.c.system_id,
-            text.c.cluster,
-            func.count(),
-            func.sum(case((output.c.label == text.c.gold, 1), else_=0)),
-        )
+        select(*keys, func.count())
         .join(text, text.c.input_id == output.c.input_id)
         .where(output.c.error.is_(None))
-        .group_by(output.c.system_id, text.c.cluster)
+        .group_by(*keys)
+        .order_by(*keys[:2])
     )
     texts = int(connection.execute(select(func.count()).select_from(text)).scalar_one())
-    return texts, [(system, cluster, number, hits) for system, cluster, number, hits in connection.execute(query)]
+    return texts, [
+        (system, cluster, number, frozenset({gold}), Output(label))
+        for system, cluster, gold, label, number in connection.execute(query)
+    ]
 
 
-def _by_people(connection: Connection, study: int, task: str) -> tuple[int, Hits]:
-    """How many texts people have settled, and the hits."""
+def _by_people(connection: Connection, study: int, task: str) -> tuple[int, _Hits]:
+    """How many texts people have settled, and what was said of each."""
     source, output = table_of(tables.Source), table_of(tables.Output)
     allowed = {
         input_id: answer.allowed
@@ -131,12 +133,7 @@ def _by_people(connection: Connection, study: int, task: str) -> tuple[int, Hits
     clusters = dict(map(tuple, rows_among(connection, query.group_by(source.c.input_id), source.c.input_id, allowed)))
     columns = (output.c.system_id, output.c.input_id, output.c.label, output.c.score, output.c.text)
     said = rows_among(connection, select(*columns).where(output.c.error.is_(None)), output.c.input_id, clusters)
-    is_wrong = get_task(task).is_wrong
-    hits = [
-        (system, clusters[id], 1, int(not is_wrong(Output(label, score, text), allowed[id])))
-        for system, id, label, score, text in said
-    ]
-    return len(clusters), hits
+    return len(clusters), [(system, clusters[id], 1, allowed[id], Output(*values)) for system, id, *values in said]
 
 
 def _accuracy(system: str, clusters: list[tuple[int, int]]) -> SystemAccuracy:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypedDict, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,36 +16,19 @@ from audit.errors import AuditError
 from audit.false_satisfaction.population import Population, StudyRow, read_population
 from audit.false_satisfaction.proxies import check_proxies, read_proxies
 from audit.false_satisfaction.questions import Carried, asked_by, audited_carries, count_open
-from audit.false_satisfaction.resolution import KnownAnswer, State, Whose, drawn_groups, known_answers, settle_group
+from audit.false_satisfaction.resolution import Answers, State, Whose, drawn_groups, known_answers
 from audit.false_satisfaction.states import NOT_ASKED, OPEN, Standing, answered_by_gold, read_standing
 from audit.keys import canonical
 from audit.messages import message
-from audit.relations import Outcome
+from audit.relations import Outcome, name_order
 from audit.relations.validity import VALID
 from audit.sampling.samples import stored_draws, terms_of
 from audit.statistics.rates import ALIKE, GOLD, TELLING, Judged
 from audit.statistics.rates import Checked as CheckedGroups
 from audit.store import Checked, checked, snapshot, table_of, tables
 from audit.store.bulk import LIMIT
-from audit.tasks.questions import Subject
 
 CELL = ["study_id", "relation_id", "system_id"]
-
-
-class SampleRow(TypedDict):
-    """How people are asked about a study: how many answer each question, how many votes settle one, the share of the
-    drawn sources whose follow-ups are audited, what the last round was to do, and how many rounds there are, of which
-    `complete` count."""
-
-    study_id: int
-    annotators: int
-    quorum: str
-    follow_ups: float
-    options: dict[str, Any]
-    rounds: int
-    complete: int
-
-
 OUTCOMES = {
     Outcome.SATISFIED: "satisfied",
     Outcome.VIOLATED: "violated",
@@ -63,22 +46,23 @@ COLUMNS = [
 class Counted:
     """Cells with their counts, and what they were counted from.
 
-    `cells` has the columns of `CELL` and `COLUMNS`, a row each: `drawn` are its groups about whose sources people were
-    asked or gold has a label, of which `waiting` have no answer yet; `judged` those that count, `false` of them false
-    satisfactions, `open` given up. `judged` and `checked` are the groups behind these (`audit.statistics.rates`), whose
-    cells are rows of `cells`; `group` and `system` are ids of the judged ones.
+    `cells` has the columns of `CELL` and `COLUMNS`, a row each, in the order of a report: `drawn` are its groups about
+    whose sources people were asked or gold has a label, of which `waiting` have no answer yet; `judged` those that
+    count, `false` of them false satisfactions, `open` given up. `judged` and `checked` are the groups behind these
+    (`audit.statistics.rates`), whose cells are rows of `cells`; `group` has ids of the judged ones.
     """
 
     cells: pd.DataFrame
     studies: list[StudyRow]
-    samples: list[SampleRow]
+    samples: list[dict[str, Any]]
+    """How people are asked about a study, what the last round was to do, and how many `rounds` there are, of which
+    `complete` count."""
     checks: Checked
     populations: Mapping[int, Population]
     standings: Mapping[int, Standing]
     judged: Judged
     checked: CheckedGroups
     group: np.ndarray
-    system: np.ndarray
     waiting: int
     """Questions that wait for an answer."""
     audited: Sequence[Carried]
@@ -96,29 +80,18 @@ class Counted:
         """The ids of sources by their codes in `judged` and `checked`."""
         return np.concatenate([population.source for population in self.populations.values()])
 
+    @property
+    def system(self) -> np.ndarray:
+        """The systems (ids) of the judged groups."""
+        return np.asarray(self.cells["system_id"].to_numpy()[self.judged.cell])
+
     def places(self) -> dict[tuple[int, int, int], int]:
         """The row of `cells` of each (study, relation, system), by id."""
         return {tuple(key): at for at, key in enumerate(self.cells[CELL].itertuples(index=False, name=None))}
 
 
-@dataclass(frozen=True)
-class Ground:
-    """What does not change while people judge: the studies, every verdict, and counts of these.
-
-    `cells` has a row per cell with the columns of `CELL`, task, relation, system (names), groups, satisfied, violated,
-    inapplicable, errors and rejected.
-    """
-
-    studies: list[StudyRow]
-    checks: Checked
-    cells: pd.DataFrame
-
-
 def count(
-    database: Engine | Connection,
-    whose: Whose = "both",
-    study: int | None = None,
-    proxies: Sequence[str] = (),
+    database: Engine | Connection, whose: Whose = "both", study: int | None = None, proxies: Sequence[str] = ()
 ) -> Counted:
     """Count every cell of a study, or of all, by the answers of `whose`.
 
@@ -127,15 +100,13 @@ def count(
     Raises AuditError where there is nothing to report, and for a study that is not there.
     """
     with snapshot(database) as connection:
-        studies = _studies(connection, study)
-        ids = [row["id"] for row in studies]
-        checks = checked(connection, ids)
+        studies, checks = _checks(connection, study)
+        answers = known_answers(connection, whose)
         populations, standings = {}, {}
         alone: set[int] = set()
-        people_alone: set[int] = set()
-        for id in ids:
-            populations[id] = population = read_population(connection, id, checks.of(id))
-            standings[id] = standing = read_standing(connection, population, whose)
+        for id in (row["id"] for row in studies):
+            population = read_population(connection, id, checks.of(id))
+            standing = read_standing(connection, population, whose, answers)
             about = np.ones(len(population.source), bool)
             if standing.labelled.any() and not standing.rounds:
                 # Only gold has answered, for a part of the sources: what is said is about these.
@@ -145,188 +116,194 @@ def count(
                 draws = stored_draws(connection, id).query("relation_id == 0")
                 about = np.isin(population.source, draws["source_id"]) | ~answered_by_gold(connection, population)
             if not about.all():
-                (people_alone if whose == "people" else alone).add(id)
-                populations[id] = population = population.among(about)
-                standings[id] = read_standing(connection, population, whose)
+                alone.add(id)
+                population = population.among(about)
+                standing = read_standing(connection, population, whose, answers)
                 checks = checks.from_sources(population.source[about], id)
-        cells = _observed(connection, ids, checks)
-        if cells.empty:
-            raise AuditError(message("cells.nothing_checked"))
-        of_study = {row["id"]: row for row in studies}
-        numbers = {
-            id: read_proxies(connection, population, of_study[id], proxies) if proxies else None
-            for id, population in populations.items()
-        }
-        check_proxies(proxies, [one for one in numbers.values() if one])
-        for id, read in numbers.items():
-            for relation, values in read.values.items() if read else ():
+            populations[id], standings[id] = population, standing
+        cells = _observed(connection, studies, checks)
+        read = {row["id"]: read_proxies(connection, populations[row["id"]], row, proxies) for row in studies if proxies}
+        check_proxies(proxies, list(read.values()))
+        for id, numbers in read.items():
+            for relation, values in numbers.values.items():
                 compared = populations[id].relations[relation]
                 compared.proxy = np.where(compared.satisfied == 1, 1 - values, 0.0)
-        audited = _audited(connection, ids, known_answers(connection, whose))
-        open_questions = count_open(connection, asked_by(connection, ids))
+        terms = {id: terms for id, terms in terms_of(connection).items() if id in populations and terms.follow_ups}
+        audited = audited_carries(drawn_groups(connection, terms), answers, terms) if terms else []
+        open_questions = count_open(connection, asked_by(connection, list(populations)))
         samples = _samples(connection, standings)
-    groups = _groups(cells, populations, standings)
-    counts = _counts(cells, groups, populations, standings)
-    cells = cells.assign(study=cells["study_id"], **counts)
-    cells["corpus"] = cells["study_id"].map({row["id"]: row["corpus"] for row in studies})
-    judged, every, group, system = groups
+    judged, group, counts = _judged(cells, populations, standings)
+    only, nobody = frozenset(alone), frozenset[int]()
     return Counted(
-        cells[[*CELL, *COLUMNS]], studies, samples, checks, populations, standings, judged, every, group, system,
-        open_questions.texts, audited, open_questions.audits, frozenset(alone), frozenset(people_alone),
-        {key: reason for one in numbers.values() if one for key, reason in one.left_out.items()},
+        cells.assign(**counts)[[*CELL, *COLUMNS]], studies, samples, checks, populations, standings, judged,
+        _satisfied_or_violated(cells, populations, standings), group, open_questions.texts, audited,
+        open_questions.audits, *((nobody, only) if whose == "people" else (only, nobody)),
+        {key: reason for numbers in read.values() for key, reason in numbers.left_out.items()},
     )  # fmt: skip
 
 
-def recount(connection: Connection, counted: Counted, whose: Whose, answers: Mapping[Subject, KnownAnswer]) -> Counted:
+def recount(connection: Connection, counted: Counted, whose: Whose, answers: Answers) -> Counted:
     """Count once more, by `answers` in the place of those of `whose`."""
     standings = {id: read_standing(connection, of, whose, answers) for id, of in counted.populations.items()}
-    groups = _groups(counted.cells, counted.populations, standings)
-    judged, every, group, system = groups
-    cells = counted.cells.assign(**_counts(counted.cells, groups, counted.populations, standings))
-    return replace(
-        counted, cells=cells, standings=standings, judged=judged, checked=every, group=group, system=system
-    )  # fmt: skip
+    judged, group, counts = _judged(counted.cells, counted.populations, standings)
+    cells = counted.cells.assign(**counts)
+    return replace(counted, cells=cells, standings=standings, judged=judged, group=group)
 
 
-def _audited(connection: Connection, ids: Sequence[int], answers: Mapping[Subject, KnownAnswer]) -> list[Carried]:
-    terms = {study: terms for study, terms in terms_of(connection).items() if study in ids and terms.follow_ups}
-    if not terms:
-        return []
-    return audited_carries((settle_group(drawn, answers) for drawn in drawn_groups(connection, terms)), answers, terms)
+_Populations = Mapping[int, Population]
+_Standings = Mapping[int, Standing]
+_Part = tuple[int, Population, int, int, Standing, int, int]
 
 
-def _groups(
-    cells: pd.DataFrame, populations: Mapping[int, Population], standings: Mapping[int, Standing]
-) -> tuple[Judged, CheckedGroups, np.ndarray, np.ndarray]:
-    """The groups that count, all that are satisfied or violated, and the groups and systems (ids) of the former."""
-    place = {key: at for at, key in enumerate(cells[CELL].itertuples(index=False, name=None))}
-    number = max((len(groups.proxy) for one in populations.values() for groups in one.relations.values()), default=0)
-    none, no_proxy = np.zeros(0, np.int64), np.zeros((0, number))
-    judged: list[list[np.ndarray]] = [[*[none] * 7, no_proxy, none, none]]
-    all_groups: list[list[np.ndarray]] = [[*[none] * 5, no_proxy]]
+def _parts(cells: pd.DataFrame, populations: _Populations, standings: _Standings) -> Iterable[_Part]:
+    """Of each cell that has groups, its row, population, relation (id), column, standing, and the first codes of the
+    study's sources and clusters."""
+    first: dict[int, tuple[int, int]] = {}
     sources = clusters = 0
     for study, population in populations.items():
-        of_cluster = (population.cluster + clusters).astype(np.int32)
-        for relation, groups in population.relations.items():
-            state, q = standings[study].state[relation], standings[study].q[relation]
-            applies = np.flatnonzero((groups.satisfied >= 0).any(0))
-            stratum = np.where(groups.telling(applies.tolist()), TELLING, ALIKE).astype(np.int8)
-            stratum[standings[study].labelled[groups.source]] = GOLD
-            for column, system in enumerate(population.systems):
-                at = np.flatnonzero(groups.satisfied[:, column] >= 0)
-                if not len(at):
-                    continue
-                cell = place[study, relation, system]
-                source = groups.source[at].astype(np.int32)
-                # What proxies take false for; comparisons have what they take genuine for.
-                proxy = 1 - groups.proxy[:, :, column].T
-                all_groups.append(
-                    [
-                        np.full(len(at), cell, np.int32), stratum[at], groups.satisfied[at, column], source + sources,
-                        of_cluster[source], proxy[at],
-                    ]
-                )  # fmt: skip
-                at = at[state[at, column] != NOT_ASKED]
-                source, of_cell = groups.source[at].astype(np.int32), state[at, column]
-                judged.append(
-                    [
-                        np.full(len(at), cell, np.int32), stratum[at], (of_cell == State.FALSE).astype(np.int8),
-                        (of_cell == OPEN).astype(np.int8), q[at, column], source + sources, of_cluster[source],
-                        proxy[at], population.group[relation][at, column], np.full(len(at), system, np.int32),
-                    ]
-                )  # fmt: skip
-        sources += len(population.source)
-        clusters += int(population.cluster.max(initial=-1)) + 1
-    # The first of the parts is the cell, by which the groups are ordered.
-    judged.sort(key=lambda part: part[0][:1].tolist())
-    all_groups.sort(key=lambda part: part[0][:1].tolist())
-    columns, of_all = (
-        [np.concatenate(parts) for parts in zip(*groups, strict=True)] for groups in (judged, all_groups)
-    )
-    of_judged, (group, of_system) = columns[:-2], columns[-2:]
-    if not number:
-        of_judged, of_all = of_judged[:-1], of_all[:-1]
-    return Judged(*of_judged), CheckedGroups(*of_all), group, of_system
-
-
-def _counts(
-    cells: pd.DataFrame,
-    groups: tuple[Judged, CheckedGroups, np.ndarray, np.ndarray],
-    populations: Mapping[int, Population],
-    standings: Mapping[int, Standing],
-) -> dict[str, np.ndarray]:
-    """By cell: drawn, judged, false, open and waiting groups."""
-    judged, number = groups[0], len(cells)
-    counts = {
-        "judged": np.bincount(judged.cell, minlength=number),
-        "false": np.bincount(judged.cell, judged.false, number).astype(int),
-        "open": np.bincount(judged.cell, judged.open, number).astype(int),
-        "drawn": np.zeros(number, int),
-        "waiting": np.zeros(number, int),
-    }
+        first[study] = sources, clusters
+        sources, clusters = sources + len(population.source), clusters + int(population.cluster.max(initial=-1)) + 1
     for place, (study, relation, system) in enumerate(cells[CELL].itertuples(index=False, name=None)):
         population = populations[study]
         if relation in population.relations and system in population.systems:
-            states = standings[study].drawn[relation][:, population.systems.index(system)]
-            counts["drawn"][place] = int((states != NOT_ASKED).sum())
-            counts["waiting"][place] = int((states == OPEN).sum())
-    return counts
+            column = population.systems.index(system)
+            yield place, population, relation, column, standings[study], *first[study]
 
 
-def ground_of(connection: Connection, study: int | None = None) -> Ground:
-    """Everything that does not hang on answers; errors as those of `count`."""
-    studies = _studies(connection, study)
-    ids = [row["id"] for row in studies]
-    checks = checked(connection, ids)
-    cells = _observed(connection, ids, checks)
-    if cells.empty:
-        raise AuditError(message("cells.nothing_checked"))
-    return Ground(studies, checks, cells)
+# Types of the columns of groups; None: proxies.
+_CHECKED = (np.int32, np.int8, np.int8, np.int32, np.int32, None)
+_JUDGED = (np.int32, np.int8, np.int8, np.int8, float, np.int32, np.int32, None, np.int64)
 
 
-def _samples(connection: Connection, standings: Mapping[int, Standing]) -> list[SampleRow]:
+def _columns(parts: Sequence[list[np.ndarray]], types: Sequence[Any], populations: _Populations) -> list[Any]:
+    """Parts of groups put together, a column each; None: there are no proxies."""
+    number = max((len(groups.proxy) for one in populations.values() for groups in one.relations.values()), default=0)
+    columns: list[Any] = []
+    for at, type in enumerate(types):
+        nothing = np.zeros((0, number)) if type is None else np.zeros(0, type)
+        columns.append(np.concatenate([nothing, *(part[at] for part in parts)]) if type or number else None)
+        for part in parts:
+            part[at] = nothing  # of which there may be hundreds of megabytes
+    return columns
+
+
+def _satisfied_or_violated(cells: pd.DataFrame, populations: _Populations, standings: _Standings) -> CheckedGroups:
+    """All groups that are satisfied or violated."""
+    rows = []
+    for cell, population, relation, column, standing, sources, clusters in _parts(cells, populations, standings):
+        groups = population.relations[relation]
+        at = np.flatnonzero(groups.satisfied[:, column] >= 0)
+        source = groups.source[at]
+        rows.append(
+            [
+                np.full(len(at), cell, np.int32), _strata(population, relation, standing)[at],
+                groups.satisfied[at, column], (source + sources).astype(np.int32),
+                (population.cluster[source] + clusters).astype(np.int32),
+                # What proxies take false for; comparisons have what they take genuine for.
+                1 - groups.proxy[:, at, column].T,
+            ]
+        )  # fmt: skip
+    return CheckedGroups(*_columns(rows, _CHECKED, populations))
+
+
+def _judged(
+    cells: pd.DataFrame, populations: _Populations, standings: _Standings
+) -> tuple[Judged, np.ndarray, dict[str, np.ndarray]]:
+    """The groups that count, their ids, and by cell how many there are: drawn, judged, false, open and waiting
+    ones."""
+    rows = []
+    counts = {name: np.zeros(len(cells), int) for name in ("judged", "false", "open", "drawn", "waiting")}
+    for cell, population, relation, column, standing, sources, clusters in _parts(cells, populations, standings):
+        groups, drawn = population.relations[relation], standing.drawn[relation][:, column]
+        at = np.flatnonzero(standing.state[relation][:, column] != NOT_ASKED)
+        state, source = standing.state[relation][at, column], groups.source[at]
+        false, open = (state == State.FALSE).astype(np.int8), (state == OPEN).astype(np.int8)
+        numbers = len(at), false.sum(), open.sum(), (drawn != NOT_ASKED).sum(), (drawn == OPEN).sum()
+        for of_name, number in zip(counts.values(), numbers, strict=True):
+            of_name[cell] = number
+        rows.append(
+            [
+                np.full(len(at), cell, np.int32), _strata(population, relation, standing)[at], false, open,
+                standing.q[relation][at, column], (source + sources).astype(np.int32),
+                (population.cluster[source] + clusters).astype(np.int32), 1 - groups.proxy[:, at, column].T,
+                population.group[relation][at, column],
+            ]
+        )  # fmt: skip
+    *columns, group = _columns(rows, _JUDGED, populations)
+    return Judged(*columns), group, counts
+
+
+def _strata(population: Population, relation: int, standing: Standing) -> np.ndarray:
+    groups = population.relations[relation]
+    applies = np.flatnonzero((groups.satisfied >= 0).any(0))
+    stratum = np.where(groups.telling(applies.tolist()), TELLING, ALIKE).astype(np.int8)
+    stratum[standing.labelled[groups.source]] = GOLD
+    return stratum
+
+
+def _samples(connection: Connection, standings: _Standings) -> list[dict[str, Any]]:
     table = table_of(tables.Sample)
     query = select(table.c.study_id, table.c.annotators, table.c.quorum, table.c.follow_ups, table.c.options)
     return [
-        cast(
-            SampleRow,
-            dict(row)
-            | {"rounds": len(standings[row["study_id"]].rounds), "complete": standings[row["study_id"]].complete},
-        )
+        dict(row) | {"rounds": len(standing.rounds), "complete": standing.complete}
         for row in connection.execute(query.order_by(table.c.study_id)).mappings()
-        if row["study_id"] in standings
+        if (standing := standings.get(row["study_id"])) is not None
     ]
 
 
-def _observed(connection: Connection, studies: Sequence[int], checks: Checked) -> pd.DataFrame:
-    """One row per cell that was run, those included in which the relation made no group."""
-    progress = table_of(tables.Progress)
+# What the runner found, which does not hang on answers.
+
+
+def read_cells(connection: Connection, study: int | None = None) -> tuple[list[StudyRow], Checked, pd.DataFrame]:
+    """Return the studies, every verdict, and a row a cell: the columns of `CELL` and those of `COLUMNS` that do not
+    hang on answers. Errors are those of `count`."""
+    studies, checks = _checks(connection, study)
+    return studies, checks, _observed(connection, studies, checks)
+
+
+def _checks(connection: Connection, study: int | None) -> tuple[list[StudyRow], Checked]:
+    table = table_of(tables.Study)
+    query = select(*(table.c[name] for name in StudyRow.__annotations__)).order_by(table.c.id)
+    if study is not None:
+        query = query.where(table.c.id == study)
+    studies: list[Any] = [dict(row) for row in connection.execute(query).mappings()]
+    if not studies:
+        raise AuditError(message("cells.no_studies") if study is None else message("cells.no_study", study=study))
+    return studies, checked(connection, [row["id"] for row in studies])
+
+
+def _observed(connection: Connection, studies: Sequence[StudyRow], checks: Checked) -> pd.DataFrame:
+    """One row per cell that was run, those included in which the relation made no group, in the order of a report."""
+    progress, corpora = table_of(tables.Progress), {row["id"]: row["corpus"] for row in studies}
     pair, pair_code = np.unique(checks.study * LIMIT + checks.relation, return_inverse=True)
     kinds = len(Outcome) + 1  # and not checked
-    frames = []
+    ran = select(*(progress.c[name] for name in CELL)).where(progress.c.study_id.in_(corpora)).distinct()
+    nothing = dict.fromkeys(OUTCOMES.values(), 0)
+    counted = {tuple(key): dict(nothing) for key in connection.execute(ran)}
     for column, system in enumerate(checks.systems):
         number = np.bincount(pair_code * kinds + checks.outcome[:, column] + 1, minlength=kinds * len(pair))
-        counts = number.reshape(-1, kinds)[:, 1:]
-        cell = {"study_id": pair // LIMIT, "relation_id": pair % LIMIT, "system_id": system}
-        frames.append(pd.DataFrame(cell | {name: counts[:, int(outcome)] for outcome, name in OUTCOMES.items()}))
-    columns = [*CELL, *OUTCOMES.values()]
-    counted = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns, dtype=int)
-    counted = counted[(counted[[*OUTCOMES.values()]] > 0).any(axis=1)]
-    ran = select(*(progress.c[name] for name in CELL)).where(progress.c.study_id.in_(studies)).distinct()
-    cells = pd.DataFrame(connection.execute(ran).mappings().all(), columns=CELL, dtype=int)
-    cells = pd.concat([cells, counted[CELL]]).drop_duplicates(ignore_index=True)
-    cells = cells.merge(counted, how="left", on=CELL)
-    for name in OUTCOMES.values():
-        cells[name] = cells[name].fillna(0).astype(int)
-    cells["groups"] = cells[list(OUTCOMES.values())].sum(axis=1)
-    relations = _rows(connection, tables.Relation)
-    systems = _rows(connection, tables.System)
-    cells["task"] = cells["relation_id"].map({id: row["task"] for id, row in relations.items()})
-    cells["relation"] = cells["relation_id"].map(
-        relation_labels({id: relations[id] for id in cells["relation_id"].unique()})
-    )
-    cells["system"] = cells["system_id"].map(_labels(cells, systems, "system_id"))
-    return cells
+        for code, numbers in zip(pair.tolist(), number.reshape(-1, kinds)[:, 1:].tolist(), strict=True):
+            if any(numbers):
+                counted[*divmod(code, LIMIT), system] = {name: numbers[int(of)] for of, name in OUTCOMES.items()}
+    if not counted:
+        raise AuditError(message("cells.nothing_checked"))
+    cells = pd.DataFrame([dict(zip(CELL, key, strict=True)) | of for key, of in counted.items()])
+    cells["groups"] = cells[[*nothing]].sum(axis=1)
+    relations, systems = _rows(connection, tables.Relation), _rows(connection, tables.System)
+    used = {id: systems[id] for id in cells["system_id"].unique()}
+    several = Counter(row["name"] for row in used.values())
+    # Where a name stands for several versions, the version is added.
+    names = {
+        id: row["name"] if several[row["name"]] == 1 else f"{row['name']}@{row['version']}#{id}"
+        for id, row in used.items()
+    }
+    labels = relation_labels({id: relations[id] for id in cells["relation_id"].unique()})
+    cells["study"], cells["corpus"] = cells["study_id"], cells["study_id"].map(corpora)
+    cells["task"] = [relations[id]["task"] for id in cells["relation_id"]]
+    cells["relation"], cells["system"] = cells["relation_id"].map(labels), cells["system_id"].map(names)
+    keys = zip(cells["task"], cells["study"], map(name_order, cells["relation"]), cells["system"], strict=True)
+    places = [at for _, at in sorted((key, at) for at, key in enumerate(keys))]
+    return cells.iloc[places].reset_index(drop=True)
 
 
 def relation_labels(rows: Mapping[int, Any]) -> dict[int, str]:
@@ -370,27 +347,6 @@ def _rows(connection: Connection, model: type[SQLModel]) -> dict[int, RowMapping
     return {row["id"]: row for row in connection.execute(select(table_of(model))).mappings()}
 
 
-def _labels(cells: pd.DataFrame, rows: Mapping[int, RowMapping], column: str) -> dict[int, str]:
-    """Names by id; where a name stands for several versions, the version is added."""
-    used = {id: rows[id] for id in cells[column].unique()}
-    several = Counter(row["name"] for row in used.values())
-    return {
-        id: row["name"] if several[row["name"]] == 1 else f"{row['name']}@{row['version']}#{id}"
-        for id, row in used.items()
-    }
-
-
-def _studies(connection: Connection, study: int | None) -> list[StudyRow]:
-    table = table_of(tables.Study)
-    query = select(*(table.c[name] for name in StudyRow.__annotations__)).order_by(table.c.id)
-    if study is not None:
-        query = query.where(table.c.id == study)
-    studies = [cast(StudyRow, dict(row)) for row in connection.execute(query).mappings()]
-    if not studies:
-        raise AuditError(message("cells.no_studies") if study is None else message("cells.no_study", study=study))
-    return studies
-
-
 # Which sources belong together: the sentences of a document, a text in several languages.
 
 
@@ -407,15 +363,8 @@ class Clusters:
         >>> Clusters(np.array([2, 5]), np.array([-1, -1])).of(np.array([5, 3, 2])).tolist()
         [-1, 3, -1]
         """
-        source = np.asarray(source, np.int64)
-        if not len(self.sources):
-            return source
-        position = np.minimum(np.searchsorted(self.sources, source), len(self.sources) - 1)
-        return np.where(self.sources[position] == source, self.codes[position], source)
-
-
-ALONE = Clusters(np.empty(0, np.int64), np.empty(0, np.int64))
-"""Every source by itself."""
+        codes = pd.Series(self.codes, self.sources).reindex(source).to_numpy(float)
+        return np.where(np.isnan(codes), source, codes).astype(np.int64)
 
 
 def source_clusters(connection: Connection, studies: Iterable[int]) -> Clusters:

@@ -15,10 +15,10 @@ from sqlalchemy import Connection, select
 
 from audit.errors import AuditError
 from audit.false_satisfaction.population import Population
-from audit.false_satisfaction.resolution import Drawn, Step, carried_labels, never_carries, satisfied_groups, source_of
+from audit.false_satisfaction.resolution import Drawn, carried_labels, never_carries, satisfied_groups, source_of
 from audit.messages import message, with_commas
 from audit.store import table_of, tables
-from audit.tasks import Task, get_task
+from audit.tasks import get_task
 from audit.tasks.questions import ABOUT_OUTPUTS, Subject
 
 JUDGE = "judge:"
@@ -63,13 +63,11 @@ def find_judge(connection: Connection, name: str) -> JudgeRow:
     if len(found) == 1:
         return found[0]
     if found:
-        names = [f"#{one.id} ({one.name}@{one.version})" for one in found]
-        raise AuditError(
-            f"several judges have the name {name!r}: {with_commas(names)}; name one of these, by its number",
-            parameter="proxy",
-        )
-    names = list(dict.fromkeys(one.name for one in judges)) or [message("list.none")]
-    raise AuditError(f"there is no judge {name!r} in this database; there are {with_commas(names)}")
+        names = with_commas(f"#{one.id} ({one.name}@{one.version})" for one in found)
+        problem = f"several judges have the name {name!r}: {names}; name one of these, by its number"
+        raise AuditError(problem, parameter="proxy")
+    names = with_commas(dict.fromkeys(one.name for one in judges)) or message("list.none")
+    raise AuditError(f"there is no judge {name!r} in this database; there are {names}")
 
 
 def opinions_of(connection: Connection, judge_id: int, variant: int = 0) -> dict[Subject, frozenset[str]]:
@@ -84,15 +82,13 @@ def opinions_of(connection: Connection, judge_id: int, variant: int = 0) -> dict
 def last_answers(connection: Connection, judge_id: int, variant: int = 0) -> list[Any]:
     """Rows question_id, task, kind, input_id, output, answer, attempt: the last attempt of each question."""
     given, question = table_of(tables.JudgeAnswer), table_of(tables.Question)
+    about = (question.c[name] for name in ("task", "kind", "input_id", "output"))
     query = (
-        select(
-            given.c.question_id, question.c.task, question.c.kind, question.c.input_id, question.c.output,
-            given.c.answer, given.c.attempt,
-        )
+        select(given.c.question_id, *about, given.c.answer, given.c.attempt)
         .join(question, question.c.id == given.c.question_id)
         .where(given.c.judge_id == judge_id, given.c.variant == variant)
         .order_by(given.c.question_id, given.c.attempt)
-    )  # fmt: skip
+    )
     return list({row.question_id: row for row in connection.execute(query)}.values())
 
 
@@ -105,44 +101,33 @@ class Predicted:
     waits_for: tuple[Subject, ...] = ()
 
 
-def predicted(drawn: Drawn, opinions: Opinions, task: Task | None = None) -> Predicted:
+def predicted(drawn: Drawn, opinions: Opinions) -> Predicted:
     """The rule of `resolution.settle_group` for a judge's answers: one wrong output makes a group false.
 
     What it says hangs on the group and on what the judge answered when asked about it, and on nothing else: not on what
     else happens to have been asked. Every direct answer that a group needs is asked for at once.
     """
-    task = task or get_task(drawn.task)
-    source = source_of(drawn)
-    about_source = opinions.get(drawn.subject(source)) if source else None
-    waits_for: list[Subject] = []
-    value = 0.0
+    source, direct = source_of(drawn), never_carries(drawn.carry, drawn.task)
+    waits_for, value = dict[Subject, None](), 0.0
     for step in drawn.steps:
-        opinion = _opinion(drawn, step, source, about_source, opinions)
-        if isinstance(opinion, tuple):
-            waits_for.append(opinion)
+        opinion = None
+        if source is not None and step is not source and not direct:
+            about_source = opinions.get(drawn.subject(source))
+            if not about_source:  # the source is asked about first, and what is unsure of it is unsure of all
+                opinion = about_source
+                if about_source is None:
+                    waits_for[drawn.subject(source)] = None
+                    continue
+            elif drawn.corresponds:
+                opinion = carried_labels(drawn, step, source, about_source)
+        opinion = opinions.get(drawn.subject(step)) if opinion is None else opinion
+        if opinion is None:
+            waits_for[drawn.subject(step)] = None
         elif not opinion:
             value = max(value, UNKNOWN)
-        elif task.is_wrong(step.output, opinion):
+        elif get_task(drawn.task).is_wrong(step.output, opinion):
             return Predicted(1.0)
-    return Predicted(None, tuple(dict.fromkeys(waits_for))) if waits_for else Predicted(value)
-
-
-def _opinion(
-    drawn: Drawn, step: Step, source: Step | None, about_source: frozenset[str] | None, opinions: Opinions
-) -> frozenset[str] | Subject:
-    """The labels that a judge allows at a step, none where it does not say, or the subject that it is to be asked."""
-    subject = drawn.subject(step)
-    if source is None or step is source or never_carries(drawn.carry, drawn.task):
-        answer = opinions.get(subject)
-        return subject if answer is None else answer
-    if about_source is None:
-        return drawn.subject(source)
-    if not about_source:
-        return frozenset()
-    if drawn.corresponds and (carried := carried_labels(drawn, step, source, about_source)) is not None:
-        return carried
-    answer = opinions.get(subject)
-    return subject if answer is None else answer
+    return Predicted(None, tuple(waits_for)) if waits_for else Predicted(value)
 
 
 def group_opinions(
@@ -150,17 +135,16 @@ def group_opinions(
 ) -> tuple[np.ndarray, set[Subject]]:
     """What a judge makes of the satisfied groups of a relation, (groups, systems): 1 false, 0 true, `UNKNOWN`, or NaN
     where it was not asked all that it takes; and what it is to be asked."""
-    ids, columns = population.group[relation], {system: at for at, system in enumerate(population.systems)}
+    ids = population.group[relation]
+    place = {
+        (id, system): (row, column)
+        for column, system in enumerate(population.systems)
+        for row, id in enumerate(ids[:, column].tolist())
+    }
     values, waits_for = np.full(ids.shape, np.nan), set[Subject]()
-    order = [np.argsort(column, kind="stable") for column in ids.T]
-    task: Task | None = None
     for drawn in satisfied_groups(connection, population.study, relation):
-        at = columns[drawn.system_id]
-        row = np.searchsorted(ids[:, at], drawn.group_id, sorter=order[at])
-        if row == len(ids) or ids[order[at][row], at] != drawn.group_id:
-            continue
-        task = task or get_task(drawn.task)
-        opinion = predicted(drawn, opinions, task)
-        waits_for.update(opinion.waits_for)
-        values[order[at][row], at] = np.nan if opinion.value is None else opinion.value
+        if (at := place.get((drawn.group_id, drawn.system_id))) is not None:
+            opinion = predicted(drawn, opinions)
+            waits_for.update(opinion.waits_for)
+            values[at] = np.nan if opinion.value is None else opinion.value
     return values, waits_for

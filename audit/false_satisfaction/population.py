@@ -3,19 +3,20 @@
 Everything that does not hang on answers, read once. What answers make of it is in `audit.false_satisfaction.states`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, case, select
+from sqlalchemy import Connection, and_, case, not_, or_, select
 
 from audit.keys import uniforms
 from audit.relations import COUNTED, Outcome
 from audit.statistics.contests import Compared
-from audit.store import Checked, checked, integers, table_of, tables
+from audit.store import Checked, by_system, checked, integers, table_of, tables
 from audit.store.bulk import group_ids
-from audit.tasks import Output
+from audit.tasks import Output, get_task
 
 
 class StudyRow(TypedDict):
@@ -57,20 +58,25 @@ class Members:
 @dataclass(frozen=True)
 class Said:
     """What systems said of inputs: `inputs` (ids, ascending), and by place `code` (inputs, systems), the output's place
-    in `outputs`, -1: it said nothing; and `scores`, NaN where there is none."""
+    in `outputs`, -1: it said nothing."""
 
     inputs: np.ndarray
     code: np.ndarray
-    scores: np.ndarray
     outputs: tuple[Output, ...]
+
+    def places(self, ids: np.ndarray) -> np.ndarray:
+        """The places of these inputs (ids); -1: no group has it."""
+        at = np.minimum(np.searchsorted(self.inputs, ids), max(len(self.inputs) - 1, 0))
+        return np.where(self.inputs[at] == ids, at, -1) if len(self.inputs) else np.full(len(ids), -1)
 
     def compared(self) -> np.ndarray:
         """Codes (inputs, systems) of labels and texts: equal codes, equal outputs. What is neither equals nothing."""
         codes = dict[Any, int]()
         words = [None if output.error else output.label or output.text for output in self.outputs]
         of_outputs = [-1 if word is None else codes.setdefault(word, len(codes)) for word in words]
-        compared = np.array([*of_outputs, -1], np.int64)[self.code]
-        return np.asarray(np.where(compared < 0, np.arange(self.code.shape[1]) - self.code.shape[1] - 1, compared))
+        compared = np.array([*of_outputs, -1], np.int32)[self.code]
+        nothing = np.arange(self.code.shape[1], dtype=np.int32) - self.code.shape[1] - 1
+        return np.asarray(np.where(compared < 0, nothing, compared))
 
 
 @dataclass(frozen=True)
@@ -113,7 +119,7 @@ def read_population(connection: Connection, study: int, checks: Checked | None =
     ids, inputs, names, clusters = zip(*rows, strict=True) if rows else ((), (), (), ())
     own = [cluster if cluster is not None else ("source", id) for id, cluster in zip(ids, clusters, strict=True)]
     checks, places = checked(connection, [study]) if checks is None else checks, np.array(ids, np.int64)
-    members, said = _members_and_outputs(connection, checks)
+    members, said = _members_and_outputs(connection, checks, get_task(task).labels)
     compared = said.compared()
     relations, group = {}, {}
     for relation in np.unique(checks.relation).tolist():
@@ -133,47 +139,47 @@ def read_population(connection: Connection, study: int, checks: Checked | None =
     )
 
 
-_ROWS = 50_000
-"""Rows that are held as Python objects at once."""
-
-
-def _members_and_outputs(connection: Connection, checks: Checked) -> tuple[Members, Said]:
-    member, output = table_of(tables.Member), table_of(tables.Output)
+def _members_and_outputs(connection: Connection, checks: Checked, labels: Sequence[str]) -> tuple[Members, Said]:
+    member = table_of(tables.Member)
     inside = member.c.group_id.between(*group_ids(checks.source.min(initial=0), checks.source.max(initial=0)))
-    is_source = case((member.c.role == "source", 1), else_=0)
-    read = select(member.c.group_id, is_source, member.c.input_id).where(inside, member.c.role.in_(COUNTED))
-    group, of_source, input_id = integers(connection, read).T
+    signed = case((member.c.role == "source", -member.c.input_id), else_=member.c.input_id)
+    group, input_id = integers(
+        connection, select(member.c.group_id, signed).where(inside, member.c.role.in_(COUNTED))
+    ).T
     order = np.argsort(group, kind="stable")
-    inputs, place = np.unique(input_id, return_inverse=True)
-    members = Members(group[order], of_source[order].astype(bool), place.astype(np.int32)[order])
-    systems = np.array(checks.systems, np.int64)
-    code, codes = np.full((len(inputs), len(systems)), -1, np.int32), dict[tuple[Any, ...], int]()
-    scores = np.full(code.shape, np.nan)
-    # A score that comes with a label says nothing of whether it is right.
+    inputs, place = np.unique(np.abs(input_id), return_inverse=True)
+    members = Members(group[order], input_id[order] < 0, place.astype(np.int32)[order])
+    return members, _said(connection, inputs, np.array(checks.systems, np.int64), labels)
+
+
+def _said(connection: Connection, inputs: np.ndarray, systems: np.ndarray, labels: Sequence[str]) -> Said:
+    output = table_of(tables.Output)
+    ends = (int(inputs[0]), int(inputs[-1])) if len(inputs) else (0, 0)
+    inside = and_(output.c.system_id.in_(systems.tolist()), output.c.input_id.between(*ends))
+    outputs = {Output(label): at for at, label in enumerate(labels)}
+    said = Said(inputs, np.full((len(inputs), len(systems)), -1, np.int32), ())
+    # A score that comes with a label says nothing of whether it is right. Of several attempts the last one counts.
     alone = case((output.c.label.is_(None), output.c.score))
-    columns = (
-        output.c.input_id,
-        output.c.system_id,
-        output.c.score,
-        output.c.label,
-        alone,
-        output.c.text,
-        output.c.error,
+    other = or_(
+        output.c.label.is_(None), output.c.label.not_in(labels), output.c.text.is_not(None), output.c.error.is_not(None)
     )
-    query = select(*columns).where(output.c.system_id.in_(systems.tolist()), output.c.input_id.between(
-        int(inputs[0]) if len(inputs) else 0, int(inputs[-1]) if len(inputs) else 0
-    ))  # fmt: skip
-    # The driver's own rows: SQLAlchemy's take four times as long. The last attempt comes last, and stays.
-    cursor: Any = connection.execute(query.order_by(output.c.attempt)).cursor
-    while rows := cursor.fetchmany(_ROWS):
-        of_input, system, score, *values = zip(*rows, strict=True)
-        number = [codes.setdefault(key, len(codes)) for key in zip(*values, strict=True)]
-        ids = np.array(of_input, np.int64)
-        at = np.minimum(np.searchsorted(inputs, ids), len(inputs) - 1)
-        known = inputs[at] == ids
-        cell = at[known], np.searchsorted(systems, np.array(system)[known])
-        code[cell], scores[cell] = np.array(number)[known], np.array(score, float)[known]
-    return members, Said(inputs, code, scores, tuple(Output(*key) for key in codes))
+    columns = (output.c.input_id, output.c.system_id, output.c.label, alone, output.c.text, output.c.error)
+    # The driver's own rows: SQLAlchemy's take four times as long.
+    cursor: Any = connection.execute(select(*columns).where(inside, other).order_by(output.c.attempt)).cursor
+    while rows := cursor.fetchmany(10_000):
+        ids, of_systems = (np.array([row[at] for row in rows], np.int64) for at in (0, 1))
+        codes = np.array([outputs.setdefault(Output(*values), len(outputs)) for _, _, *values in rows])
+        at = said.places(ids)
+        said.code[at[at >= 0], np.searchsorted(systems, of_systems[at >= 0])] = codes[at >= 0]
+    # Labels and nothing else, as nearly all outputs are. What failed before was executed again.
+    label = case({label: at for at, label in enumerate(labels)}, value=output.c.label)
+    ids, code = by_system(
+        connection, output.c.input_id, output.c.system_id, label, len(labels), systems.tolist(), inside, not_(other)
+    )
+    at = said.places(ids)
+    code, at = code[at >= 0], at[at >= 0]
+    said.code[at] = np.where(code >= 0, code, said.code[at])
+    return replace(said, outputs=tuple(outputs))
 
 
 def _same_outputs(group: np.ndarray, own: np.ndarray, members: Members, compared: np.ndarray) -> np.ndarray:
@@ -191,4 +197,4 @@ def _same_outputs(group: np.ndarray, own: np.ndarray, members: Members, compared
         if len(first):
             mixed[filled, column] = np.add.reduceat(value, first)
     mixed[own] += np.arange(group.shape[1], dtype=np.uint64)
-    return np.unique(mixed, return_inverse=True)[1].reshape(mixed.shape)
+    return np.unique(mixed, return_inverse=True)[1].reshape(mixed.shape).astype(np.int32)

@@ -117,7 +117,8 @@ def _reader(
             / _of_members(population, relation, np.ones(against.shape), np.add)
         )
     if name == "low_confidence":
-        return lambda relation: 1 - _of_members(population, relation, said.scores, np.minimum)
+        scores = _scores(connection, population)
+        return lambda relation: 1 - _of_members(population, relation, scores, np.minimum)
     if name == "reference":
         of_source = reference_distances(population, [attributes.get("reference") for _, attributes in rows])
     elif name in columns:
@@ -139,6 +140,19 @@ def _against(codes: np.ndarray) -> np.ndarray:
     return result
 
 
+def _scores(connection: Connection, population: Population) -> np.ndarray:
+    """Scores (inputs, systems), NaN where there is none."""
+    output, said, systems = table_of(tables.Output), population.said, np.array(population.systems, np.int64)
+    query = select(output.c.input_id, output.c.system_id, output.c.score).where(
+        output.c.score.is_not(None), output.c.system_id.in_(population.systems)
+    )
+    rows = np.array(connection.execute(query.order_by(output.c.attempt)).all(), float).reshape(-1, 3)
+    place, scores = said.places(rows[:, 0]), np.full(said.code.shape, np.nan)
+    known = place >= 0
+    scores[place[known], np.searchsorted(systems, rows[known, 1])] = rows[known, 2]
+    return scores
+
+
 def _of_members(population: Population, relation: int, of_input: np.ndarray, how: np.ufunc) -> np.ndarray:
     """What is known of inputs and systems, put together over the counted members of a relation's groups."""
     ids = population.group[relation]
@@ -156,9 +170,9 @@ def reference_distances(population: Population, references: Sequence[Any]) -> np
     from 0 (the same text) to 1; NaN where there is no reference, or no output that is a text."""
     said = population.said
     result = np.full((len(references), len(population.systems)), np.nan)
-    place = np.minimum(np.searchsorted(said.inputs, population.input), len(said.inputs) - 1)
+    place = said.places(population.input)
     for at, reference in enumerate(references):
-        if isinstance(reference, str) and reference.strip() and said.inputs[place[at]] == population.input[at]:
+        if isinstance(reference, str) and reference.strip() and place[at] >= 0:
             for column, code in enumerate(said.code[place[at]].tolist()):
                 output = said.outputs[code] if code >= 0 else None
                 if output is not None and output.text is not None and not output.error:

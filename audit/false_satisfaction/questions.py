@@ -19,9 +19,9 @@ from sqlalchemy import ColumnElement, Connection, Engine, and_, case, exists, fu
 from audit.false_satisfaction.resolution import (
     ALLOWED,
     CARRIED,
+    Answers,
     Drawn,
     KnownAnswer,
-    Settled,
     State,
     Whose,
     carried_to,
@@ -35,7 +35,6 @@ from audit.relations import COUNTED, Outcome
 from audit.sampling.samples import Terms, terms_of
 from audit.store import rows_among, table_of, tables
 from audit.store.bulk import LIMIT
-from audit.tasks import get_task
 from audit.tasks.questions import ABOUT_OUTPUTS, ORIGINS, SCALES, Subject, group_question_key, kind_of, question_key
 
 BEHIND = 1_000_000_000
@@ -46,25 +45,24 @@ _PLACES = 100_000_000
 
 @dataclass(frozen=True)
 class Wanted:
-    """A question that people are to be asked, and how: the row of `question` as it should be."""
+    """A question that people are to be asked, and how: the row of `question` as it should be.
+
+    `input_id` of a question about a group is its source's; `priority` the best rank of a drawn group that waits for it,
+    `waits` how many drawn (group, system) pairs do, `studies` theirs, as `in_column` writes them; `annotators` how many
+    people answer it, `source_input_id` the source of which the input is a version, `output` the text that is asked
+    about together with the input.
+    """
 
     task: str
     kind: str
     key: bytes
     input_id: int
-    """Of a question about a group, its source's."""
     priority: int
-    """The best rank of a drawn group that waits for it."""
     waits: int = 1
-    """How many drawn (group, system) pairs wait for it."""
     annotators: int = 2
-    """How many people answer it."""
     studies: str = ""
-    """Those whose groups wait for it, as `in_column` writes them."""
     source_input_id: int | None = None
-    """The input of the source of which this one is a version."""
     output: str | None = None
-    """The text that is asked about together with the input; None: the input alone."""
     group_id: int | None = None
 
     @classmethod
@@ -154,28 +152,23 @@ def wanted_groups(connection: Connection, relation_id: int | None = None) -> lis
     query = select(*(draw.c[name] for name in ("study_id", "relation_id", "rank", "group_id")), about.c.annotators)
     query = query.add_columns(about.c.first).join(about, about.c.study_id == draw.c.study_id)
     query = query.where(about.c.ended_at.is_(None), about.c.asks != "texts")
-    if relation_id is not None:
-        query = query.where(draw.c.relation_id == relation_id)
-    drawn = connection.execute(query).all()
-    if not drawn:
-        return []
-    content_of, answers = contents(connection, {row.group_id for row in drawn}), group_answers(connection)
+    drawn = connection.execute(query if relation_id is None else query.where(draw.c.relation_id == relation_id)).all()
+    content_of = contents(connection, {row.group_id for row in drawn})
+    answers = group_answers(connection) if drawn else {}
     asking: dict[Content, list[Any]] = {}
     for row in drawn:
         if content_of[row.group_id] not in answers:
             asking.setdefault(content_of[row.group_id], []).append(row)
     keys = _input_keys(connection, {input_id for _, members in asking for _, input_id in members})
-    relations = {row["id"]: row for row in connection.execute(select(relation)).mappings()}
+    relations = {row["id"]: row for row in connection.execute(select(relation)).mappings()} if asking else {}
     wanted = []
     for (id, members), rows in asking.items():
         task, name, version, params = (relations[id][name] for name in ("task", "name", "version", "params"))
         key = group_question_key(task, name, version, params, [(role, keys[input_id]) for role, input_id in members])
         first = min(rows, key=lambda row: (row.rank, row.group_id))
         rank = first.rank - (BEHIND if any(row.first for row in rows) else 0)
-        people = max(row.annotators for row in rows)
-        studies = in_column(sorted({row.study_id for row in rows}))
-        source = source_input((id, members))
-        terms = (rank, len(rows), people, studies, source)
+        source, studies = source_input((id, members)), in_column(row.study_id for row in rows)
+        terms = (rank, len(rows), max(row.annotators for row in rows), studies, source)
         wanted.append(Wanted(task, "group", key, source, *terms, group_id=first.group_id))
     return wanted
 
@@ -184,13 +177,11 @@ def attributed_groups(engine: Engine, by: Literal["relation", "system"]) -> pd.D
     """Which relation or systems each question about a group serves: columns item (its id, text) and value."""
     question, group, verdict = (table_of(model) for model in (tables.Question, tables.Group, tables.Verdict))
     named = table_of(tables.Relation) if by == "relation" else table_of(tables.System)
-    of_question = select(question.c.id, named.c.name).where(question.c.kind == "group").distinct()
+    query = select(question.c.id, named.c.name).where(question.c.kind == "group").distinct()
     if by == "relation":
-        query = of_question.join(group, group.c.id == question.c.group_id).join(
-            named, named.c.id == group.c.relation_id
-        )
+        query = query.join(group, group.c.id == question.c.group_id).join(named, named.c.id == group.c.relation_id)
     else:
-        query = of_question.join(verdict, verdict.c.group_id == question.c.group_id)
+        query = query.join(verdict, verdict.c.group_id == question.c.group_id)
         query = query.join(named, named.c.id == verdict.c.system_id)
         query = query.where(verdict.c.outcome.in_((int(Outcome.SATISFIED), int(Outcome.VIOLATED))))
     with engine.connect() as connection:
@@ -204,40 +195,14 @@ def _input_keys(connection: Connection, inputs: Collection[int]) -> dict[int, by
     return {id: bytes(key) for id, key in rows}
 
 
-# Audits: follow-ups of some drawn groups are asked about although an answer is carried to them.
-#
-# A follow-up is audited only in a group in which every member has an answer, so that its own answer takes the place of
-# the carried one and no member is left open; and while it waits or is disputed the carried answer stands.
-
-Answers = Mapping[Subject, KnownAnswer]
+# Audits: follow-ups of some drawn groups are asked about although an answer is carried to them. While one waits or is
+# disputed the carried answer stands.
 
 
 def is_audited(drawn: Drawn, terms: Mapping[int, Terms]) -> bool:
     """Whether the follow-ups of a drawn group's source are audited: a random share of the sources."""
     share = terms[drawn.sample_id].follow_ups if drawn.sample_id in terms else 0.0
     return share > 0 and uniform("audited follow-ups", drawn.group_id // LIMIT**2) < share
-
-
-def audited_follow_ups(settled: Settled) -> list[Subject]:
-    """The subjects to ask about in an audited group: members with a carried answer, once every member has one."""
-    if not all(settled.origins):
-        return []
-    steps = zip(settled.drawn.steps, settled.origins, strict=True)
-    return [settled.drawn.subject(step) for step, origin in steps if origin.startswith(CARRIED)]
-
-
-def rests_on_carried(settled: Settled, answers: Answers) -> bool:
-    """Whether another carried answer would change the state of a settled group.
-
-    A true satisfaction rests on all its answers; a false one only where no output is wrong by a direct answer.
-    """
-    if settled.state is State.WAITING or not any(origin.startswith(CARRIED) for origin in settled.origins):
-        return False
-    if settled.state is State.TRUE:
-        return True
-    task = get_task(settled.drawn.task)
-    direct = ((step, answers.get(settled.drawn.subject(step))) for step in settled.drawn.steps)
-    return not any(answer and task.is_wrong(step.output, answer.allowed) for step, answer in direct)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,18 +215,16 @@ class Carried:
     wrong: bool
 
 
-def audited_carries(groups: Iterable[Settled], answers: Answers, terms: Mapping[int, Terms]) -> list[Carried]:
+def audited_carries(groups: Iterable[Drawn], answers: Answers, terms: Mapping[int, Terms]) -> list[Carried]:
     """What the audit found of follow-ups that are answered, in groups that are audited: a random part of the sources,
     so that what other groups ask about is not favoured."""
     audited: list[Carried] = []
-    for settled in groups:
-        drawn = settled.drawn
+    for drawn in groups:
         source = source_of(drawn)
-        about_source = answers.get(drawn.subject(source)) if source else None
-        if source is None or settled.state is State.WAITING or not is_audited(drawn, terms):
+        if source is None or not is_audited(drawn, terms) or settle_group(drawn, answers).state is State.WAITING:
             continue
         for step in drawn.steps:
-            carried, own = carried_to(drawn, step, source, about_source), answers.get(drawn.subject(step))
+            carried, own = carried_to(drawn, step, answers), answers.get(drawn.subject(step))
             if carried is not None and own is not None:
                 wrong = own.allowed.isdisjoint(carried.allowed)
                 audited.append(Carried(drawn.group_id, source.input_id, step.input_id, wrong))
@@ -295,28 +258,25 @@ def wanted_about(connection: Connection, group_ids: Collection[int] | None = Non
             for step in drawn.steps:
                 subject = drawn.subject(step)
                 sources[subject] = min(place, sources.get(subject, place))
-        if settled.state is State.WAITING:
-            for subject in settled.waits_for:
-                waiting.setdefault(subject, []).append(drawn)
-        elif is_audited(drawn, samples):
-            for subject in audited_follow_ups(settled):
-                audits.setdefault(subject, []).append(drawn)
+        for subject in settled.waits_for:
+            waiting.setdefault(subject, []).append(drawn)
+        # A follow-up is audited once every member has an answer, so that its own leaves no member open.
+        if all(settled.origins) and is_audited(drawn, samples):
+            for step, origin in zip(drawn.steps, settled.origins, strict=True):
+                if origin.startswith(CARRIED):
+                    audits.setdefault(drawn.subject(step), []).append(drawn)
     keys = _input_keys(connection, {input_id for _, input_id, _ in (*waiting, *audits)})
     wanted: dict[bytes, Wanted] = {}
     for subjects, least in ((audits, BEHIND), (waiting, 0)):  # what is waited for is no audit
         for subject, asking in subjects.items():
             task, input_id, output = subject
+            terms = [samples[drawn.sample_id] for drawn in asking]
             entry = Wanted.about(
-                task,
-                input_id,
-                keys[input_id],
-                output,
-                least + min(drawn.rank for drawn in asking),
+                task, input_id, keys[input_id], output, least + min(drawn.rank for drawn in asking),
                 waits=len({(drawn.group_id, drawn.system_id) for drawn in asking}),
-                annotators=max(samples[drawn.sample_id].annotators for drawn in asking),
-                studies=in_column(samples[drawn.sample_id].study for drawn in asking),
+                annotators=max(of.annotators for of in terms), studies=in_column(of.study for of in terms),
                 source_input_id=sources[subject][-1] if subject in sources else None,
-            )
+            )  # fmt: skip
             wanted[entry.key] = entry
     return wanted
 
@@ -326,10 +286,8 @@ def wanted_about(connection: Connection, group_ids: Collection[int] | None = Non
 
 
 def drawn_members(connection: Connection, studies: Collection[int] | None = None) -> list[dict[str, Any]]:
-    """Return the texts of drawn pairs: study_id, relation_id, rank, group_id, role (source, follow_up) and input_id.
-
-    Of all studies with a validity study, ended ones included, or of these.
-    """
+    """Return the texts of drawn pairs: study_id, relation_id, rank, group_id, role (source, follow_up) and input_id; of
+    all studies with a validity study, ended ones included, or of these."""
     draw, member = table_of(tables.ValidityDraw), table_of(tables.Member)
     query = select(draw).order_by(draw.c.study_id, draw.c.relation_id, draw.c.rank)
     if studies is not None:
@@ -380,16 +338,15 @@ def wanted_ratings(connection: Connection) -> dict[bytes, Wanted]:
 
 @dataclass(frozen=True)
 class OpenQuestions:
-    """How many questions are open: without an answer, and a drawn group waits for one.
+    """How many questions are open: without an answer, and a drawn group waits for one; about `texts` (or an output with
+    its text), and about `groups`.
 
     Flagged and disputed ones are among them, hidden repeats and control questions are not. `audits` are open too, but
     no group waits for them: they only check what relations carry.
     """
 
     texts: int
-    """About a text, or an output with its text."""
     groups: int
-    """About a group: does the relation hold there?"""
     audits: int
 
     @property
@@ -425,14 +382,12 @@ def queue_length(engine: Engine) -> QueueLength:
 
 @dataclass(frozen=True)
 class Difference:
-    """How the queues differ from what they should be: ids of questions, in their order."""
+    """How the queues differ from what they should be: ids of questions that are wanted and not in their place, or in
+    the queue though nobody wants them (`idle`), and how many were never made."""
 
     misplaced: tuple[int, ...] = ()
-    """Wanted, and not in the queue or not in their place."""
     idle: tuple[int, ...] = ()
-    """In the queue, and nobody wants them."""
     absent: int = 0
-    """Wanted, and never made: these have no id."""
 
 
 def queue_difference(connection: Connection) -> Difference:
@@ -471,38 +426,21 @@ def groups_with(connection: Connection, inputs: Iterable[int]) -> set[int]:
 
 def asked_by(connection: Connection, studies: Collection[int]) -> ColumnElement[bool]:
     """Condition on the table question: it is about a text, an output or a group of these studies (ids)."""
-    study, group, member, source, progress, output, question = (
-        table_of(model)
-        for model in (
-            tables.Study,
-            tables.Group,
-            tables.Member,
-            tables.Source,
-            tables.Progress,
-            tables.Output,
-            tables.Question,
-        )
-    )
+    names = ("Study", "Group", "Member", "Source", "Progress", "Output", "Question")
+    study, group, member, source, progress, output, question = (table_of(getattr(tables, name)) for name in names)
     if not connection.execute(select(study.c.id).where(study.c.id.not_in(studies)).limit(1)).first():
         return true()
     asked = group.alias()
     systems = select(progress.c.system_id).where(progress.c.study_id.in_(studies))
-    has_text = (
-        exists()
-        .where(member.c.input_id == question.c.input_id)
-        .where(group.c.id == member.c.group_id, group.c.study_id.in_(studies))
-    )
+    has_text = exists().where(member.c.input_id == question.c.input_id)
+    has_text = has_text.where(group.c.id == member.c.group_id, group.c.study_id.in_(studies))
     has_output = exists().where(
-        output.c.input_id == question.c.input_id,
-        output.c.system_id.in_(systems),
-        output.c.text == question.c.output,
+        output.c.input_id == question.c.input_id, output.c.system_id.in_(systems), output.c.text == question.c.output
     )
-    has_group = (
-        exists()
-        .where(asked.c.id == question.c.group_id)
-        .where(source.c.input_id == question.c.input_id, source.c.study_id.in_(studies))
-        .where(group.c.source_id == source.c.id, group.c.relation_id == asked.c.relation_id)
-    )
+    has_group = exists().where(
+        asked.c.id == question.c.group_id, group.c.relation_id == asked.c.relation_id, group.c.source_id == source.c.id,
+        source.c.input_id == question.c.input_id, source.c.study_id.in_(studies),
+    )  # fmt: skip
     return or_(
         and_(question.c.kind == "group", has_group),
         and_(question.c.kind == "pair", has_text, has_output),

@@ -10,16 +10,15 @@ the relations between texts is exactly one whose outputs correspond, Replace(sum
 """
 
 import json
-from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
-from sqlalchemy import Connection, FromClause, Row, Select, and_, literal, select
+from sqlalchemy import Connection, String, Subquery, and_, cast, literal, select
 
 from audit.registry import warn_once
 from audit.relations import COUNTED, Outcome, find_relation
@@ -40,7 +39,7 @@ ALLOWED: Mapping[Whose, tuple[str, ...]] = {"gold": ("gold",), "people": ("adjud
 
 
 class State(IntEnum):
-    """The state of a drawn (satisfied) group of one system."""
+    """The state of a satisfied group of one system; a waiting one that was given up is open."""
 
     TRUE = 0
     FALSE = 1
@@ -49,7 +48,7 @@ class State(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One counted member of a drawn group with the output of the group's system."""
+    """One counted member of a group with the output of the group's system."""
 
     role: str
     input_id: int
@@ -59,7 +58,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """One drawn group of one cell."""
+    """One group of one cell, drawn or not."""
 
     task: str
     relation: str
@@ -75,7 +74,6 @@ class Drawn:
     params: str = "{}"
     """The relation's parameters, as stored: of an imported relation, what it was declared to carry."""
     looked_up: Carry | None = field(default=None, compare=False, repr=False)
-    """What the relation carries, where that was looked up for many groups at once."""
 
     @property
     def carry(self) -> Carry:
@@ -89,7 +87,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A drawn group, its state, the subjects of the questions it waits for, and the step that made it false."""
+    """A group, its state, the subjects of the questions it waits for, and the step that made it false."""
 
     drawn: Drawn
     state: State
@@ -112,150 +110,56 @@ class KnownAnswer:
     origin: str
 
 
-def known_answers(
-    connection: Connection,
-    whose: Whose = "both",
-    inputs: Collection[int] | None = None,
-) -> dict[Subject, KnownAnswer]:
-    """The answer that counts, by subject, from the origins of `whose`; about these inputs (None: about all).
-
-    Of several origins the first in `ORIGINS` counts.
-    """
-    question, answer = table_of(tables.Question), table_of(tables.Answer)
-    query = (
-        select(question.c.task, question.c.input_id, question.c.output, answer.c.origin, answer.c.allowed)
-        .join(answer, answer.c.question_id == question.c.id)
-        .where(question.c.kind.in_(ABOUT_OUTPUTS), answer.c.origin.in_(ALLOWED[whose]))
-    )
-    rows: Iterable[Row[*tuple[Any, ...]]]
-    if inputs is None:
-        rows = connection.execute(query)
-    else:
-        rows = rows_among(connection, query, question.c.input_id, sorted(inputs))
-    answers: dict[Subject, KnownAnswer] = {}
-    for task, input_id, output, origin, allowed in rows:
-        subject = (task, input_id, output)
-        before = answers.get(subject)
-        if before is None or ORIGINS.index(origin) < ORIGINS.index(before.origin):
-            answers[subject] = KnownAnswer(frozenset(allowed), origin)
-    return answers
+Answers = Mapping[Subject, KnownAnswer]
 
 
-def carrying(connection: Connection) -> list[int]:
-    """Return the relations (ids) that carry every answer about a source to its follow-ups, so that the answer settles
-    their groups whatever it is."""
-    table = table_of(tables.Relation)
-    rows = connection.execute(select(table.c.id, table.c.task, table.c.name, table.c.params))
-    return [id for id, task, name, params in rows if carries_every_label(carry_of(task, name, params), task)]
+def settle_group(drawn: Drawn, answers: Answers) -> Settled:
+    """Apply the rule to one group."""
+    task, source = get_task(drawn.task), source_of(drawn)
+    known = [answer_of(drawn, step, answers) for step in drawn.steps]
+    origins = tuple(answer.origin if answer else "" for answer in known)
+    for number, (step, answer) in enumerate(zip(drawn.steps, known, strict=True)):
+        if answer and task.is_wrong(step.output, answer.allowed):
+            return Settled(drawn, State.FALSE, (), number, origins)
+    if all(origins):
+        return Settled(drawn, State.TRUE, origins=origins)
+    # The answer about the source may be carried, so follow-ups wait for it first.
+    asks_all = never_carries(drawn.carry, drawn.task) or (source is not None and drawn.subject(source) in answers)
+    waiting = (step for step, answer in zip(drawn.steps, known, strict=True) if answer is None)
+    waits_for = dict.fromkeys(drawn.subject(step) for step in waiting if asks_all or step is source)
+    return Settled(drawn, State.WAITING, tuple(waits_for), origins=origins)
 
 
-def drawn_groups(
-    connection: Connection, studies: Iterable[int] | None, group_ids: Collection[int] | None = None
-) -> Iterator[Drawn]:
-    """Drawn groups of these studies (None: of all), or those of `group_ids` among them.
-
-    They come study by study, cell by cell, in the order of their rank.
-    """
-    pairs = drawn_pairs(carrying(connection))
-    order = (pairs.c.sample_id, pairs.c.relation_id, pairs.c.system_id, pairs.c.rank, pairs.c.group_id)
-    query = _with_outputs(pairs).order_by(*order, table_of(tables.Member).c.step, table_of(tables.Output).c.attempt)
-    if studies is not None:
-        query = query.where(pairs.c.sample_id.in_(list(studies)))
-    if group_ids is None:
-        rows = list(connection.execute(query))
-    else:
-        rows = list(rows_among(connection, query, pairs.c.group_id, sorted(group_ids)))
-    yield from _of_rows(connection, rows)
+def answer_of(drawn: Drawn, step: Step, answers: Answers) -> KnownAnswer | None:
+    """The answer about one step: the direct one, or else what the relation carries from the source's."""
+    return answers.get(drawn.subject(step)) or carried_to(drawn, step, answers)
 
 
-def satisfied_groups(
-    connection: Connection,
-    study: int | None = None,
-    relation: int | None = None,
-    outcome: Outcome = Outcome.SATISFIED,
-    *,
-    system: int | None = None,
-    groups: Collection[int] | None = None,
-) -> Iterator[Drawn]:
-    """Every satisfied group, of a study, a relation, a system or among `groups` (ids) where these are given, for each
-    system that satisfies it, drawn or not; or every one of another outcome.
-
-    Their rank and sample are 0; they come system by system, in the order of their ids.
-    """
-    verdict, group = table_of(tables.Verdict), table_of(tables.Group)
-    wanted = ((group.c.study_id, study), (group.c.relation_id, relation), (verdict.c.system_id, system))
-    conditions = [column == id for column, id in wanted if id is not None]
-    found = (
-        select(
-            literal(0).label("sample_id"), group.c.relation_id, verdict.c.system_id, literal(0).label("rank"),
-            group.c.id.label("group_id"),
-        )
-        .join(verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(outcome)))
-        .where(*conditions)
-        .subquery()
-    )  # fmt: skip
-    query = _with_outputs(found)
-    order = (found.c.system_id, found.c.group_id, table_of(tables.Member).c.step, table_of(tables.Output).c.attempt)
-    query = query.order_by(*order)
-    if groups is None:
-        rows = list(connection.execute(query))
-    else:
-        rows = list(rows_among(connection, query, found.c.group_id, sorted(groups)))
-    yield from _of_rows(connection, rows)
+def source_of(drawn: Drawn) -> Step | None:
+    """The source among a group's steps."""
+    return next((step for step in drawn.steps if step.role == "source"), None)
 
 
-def _of_rows(connection: Connection, rows: Sequence[Any]) -> Iterator[Drawn]:
-    """The groups in rows of `_with_outputs`, those of a group beside each other."""
-    # The rows' values by place, in the order of `_with_outputs`: by name takes longer than everything else here.
-    carries = {key: carry_of(*key) for key in {row[-3:] for row in rows}}
-    reading = {key for key, carry in carries.items() if carry.reads}
-    inputs = _inputs(connection, {row[7] for row in rows if row[-3:] in reading} if reading else set())
-    for key, group_rows in groupby(rows, key=itemgetter(0, 1, 2, 3, 4, -3, -2, -1)):
-        sample_id, relation_id, system_id, rank, group_id, task, name, params = key
-        steps: dict[int, Step] = {}
-        for step, role, input_id, label, score, text, error in (row[5:12] for row in group_rows):
-            # Ordered by attempt: the last one stays.
-            steps[step] = Step(role, input_id, Output(label, score, text, error), inputs.get(input_id))
-        carry, parts = carries[task, name, params], tuple(steps.values())
-        yield Drawn(
-            task, name, relation_id, system_id, rank, group_id, parts, sample_id, params=params, looked_up=carry
-        )
+def carried_to(drawn: Drawn, step: Step, answers: Answers) -> KnownAnswer | None:
+    """What the relation carries from the answer about the source to this step, whatever is known of it directly."""
+    source = source_of(drawn)
+    if source is None or step is source or not drawn.corresponds:
+        return None
+    if (about_source := answers.get(drawn.subject(source))) is None:
+        return None
+    allowed = carried_labels(drawn, step, source, about_source.allowed)
+    return KnownAnswer(allowed, f"{CARRIED} {about_source.origin}") if allowed else None
 
 
-def _with_outputs(groups: FromClause) -> Select[Any]:
-    """The members of groups of systems with their outputs; `groups` has the columns of a draw. Callers read the columns
-    by their place."""
-    member, output, relation = table_of(tables.Member), table_of(tables.Output), table_of(tables.Relation)
-    return (
-        select(
-            groups.c.sample_id,
-            groups.c.relation_id,
-            groups.c.system_id,
-            groups.c.rank,
-            groups.c.group_id,
-            member.c.step,
-            member.c.role,
-            member.c.input_id,
-            output.c.label,
-            output.c.score,
-            output.c.text,
-            output.c.error,
-            relation.c.task,
-            relation.c.name,
-            relation.c.params,
-        )
-        .select_from(groups)
-        .join(relation, relation.c.id == groups.c.relation_id)
-        .join(member, and_(member.c.group_id == groups.c.group_id, member.c.role.in_(COUNTED)))
-        .join(output, and_(output.c.system_id == groups.c.system_id, output.c.input_id == member.c.input_id))
-    )
+def carried_labels(drawn: Drawn, step: Step, source: Step, about_source: Set[str]) -> frozenset[str] | None:
+    """The labels that the relation carries to a step where these are right about the source; None: it carries none."""
+    if not drawn.carry.reads:
+        return drawn.carry(about_source)
+    seen = (None if one.input is None else Seen(one.input, one.output) for one in (source, step))
+    return drawn.carry(about_source, *seen)
 
 
-def _inputs(connection: Connection, ids: Collection[int]) -> dict[int, Input]:
-    table = table_of(tables.Input)
-    query = select(table.c.id, table.c.texts, table.c.languages)
-    rows = rows_among(connection, query, table.c.id, ids)
-    return {id: Input.stored(texts, languages) for id, texts, languages in rows}
+# What relations carry.
 
 
 def carry_of(task: str, relation: str, params: str = "{}") -> Carry:
@@ -276,16 +180,17 @@ def _declared(params: str) -> Carry | None:
     return None if carries is None else declared(carries)
 
 
+def carries_of(connection: Connection) -> dict[int, Carry]:
+    """What each relation carries, by its id."""
+    table = table_of(tables.Relation)
+    rows = connection.execute(select(table.c.id, table.c.task, table.c.name, table.c.params))
+    return {id: carry_of(task, name, params) for id, task, name, params in rows}
+
+
 @cache
 def carries_all(carry: Carry, labels: frozenset[str]) -> bool:
     """Whether each of these labels about the source is carried, without looking at texts."""
     return not carry.reads and all(carry({label}) is not None for label in labels)
-
-
-@cache
-def carries_every_label(carry: Carry, task: str) -> bool:
-    """Whether whatever the source's answer may be is carried, without looking at texts."""
-    return carries_all(carry, frozenset(get_task(task).labels))
 
 
 @cache
@@ -294,72 +199,129 @@ def never_carries(carry: Carry, task: str) -> bool:
     return not carry.reads and all(carry({label}) is None for label in get_task(task).labels)
 
 
-def supposing(
-    answers: Mapping[Subject, KnownAnswer], instead: Mapping[Subject, KnownAnswer | None]
-) -> Mapping[Subject, KnownAnswer | None]:
-    """The answers with others in the place of some; None: as if there were none. What `settle_group` makes of a group
-    by them says what hangs on these."""
-    return ChainMap({**instead}, cast("dict[Subject, KnownAnswer | None]", answers))
+def carrying(connection: Connection) -> list[int]:
+    """Return the relations (ids) that carry every answer about a source to its follow-ups, so that the answer settles
+    their groups whatever it is."""
+    table = table_of(tables.Relation)
+    labels = {id: get_task(task).labels for id, task in connection.execute(select(table.c.id, table.c.task))}
+    return [id for id, carry in carries_of(connection).items() if carries_all(carry, frozenset(labels[id]))]
 
 
-def settle_group(drawn: Drawn, answers: Mapping[Subject, KnownAnswer | None]) -> Settled:
-    """Apply the rule to one drawn group."""
-    task = get_task(drawn.task)
-    pairs = task.question_kind == "pair"
-    source = source_of(drawn)
-    about_source = answers.get(drawn.subject(source)) if source else None
-    waits_for: list[Subject] = []
-    origins: list[str] = []
-    wrong: int | None = None
-    for number, step in enumerate(drawn.steps):
-        # As `Drawn.subject`, but its task is looked up once: there are millions of steps.
-        subject = (drawn.task, step.input_id, step.output.text if pairs else None)
-        answer = answers.get(subject)
-        if answer is None:
-            answer = carried_to(drawn, step, source, about_source)
-        origins.append(answer.origin if answer else "")
-        if answer is None:
-            carry = drawn.carry
-            if step is source or about_source is not None or never_carries(carry, drawn.task):
-                waits_for.append(subject)
-        elif wrong is None and task.is_wrong(step.output, answer.allowed):
-            wrong = number
-    if wrong is not None:
-        return Settled(drawn, State.FALSE, (), wrong, tuple(origins))
-    if all(origins):
-        return Settled(drawn, State.TRUE, origins=tuple(origins))
-    return Settled(drawn, State.WAITING, tuple(dict.fromkeys(waits_for)), origins=tuple(origins))
+# Answers and groups as they are stored.
 
 
-def answer_of(drawn: Drawn, step: Step, answers: Mapping[Subject, KnownAnswer]) -> KnownAnswer | None:
-    """The answer about one step: the direct one, or else what the relation carries from the source's."""
-    source = source_of(drawn)
-    about_source = answers.get(drawn.subject(source)) if source else None
-    return answers.get(drawn.subject(step)) or carried_to(drawn, step, source, about_source)
+def known_answers(
+    connection: Connection, whose: Whose = "both", inputs: Collection[int] | None = None
+) -> dict[Subject, KnownAnswer]:
+    """The answer that counts, by subject, from the origins of `whose`; about these inputs (None: about all).
+
+    Of several origins the first in `ORIGINS` counts.
+    """
+    question, answer = table_of(tables.Question), table_of(tables.Answer)
+    columns = (question.c.task, question.c.input_id, question.c.output, answer.c.origin)
+    query = (
+        select(*columns, cast(answer.c.allowed, String))
+        .join(answer, answer.c.question_id == question.c.id)
+        .where(question.c.kind.in_(ABOUT_OUTPUTS), answer.c.origin.in_(ALLOWED[whose]))
+    )
+    if inputs is None:
+        rows: Iterable[Any] = connection.execute(query)
+    else:
+        rows = rows_among(connection, query, question.c.input_id, sorted(inputs))
+    answers: dict[Subject, KnownAnswer] = {}
+    for task, input_id, output, origin, allowed in rows:
+        before = answers.get(subject := (task, input_id, output))
+        if before is None or ORIGINS.index(origin) < ORIGINS.index(before.origin):
+            answers[subject] = _answer(allowed, origin)
+    return answers
 
 
-def source_of(drawn: Drawn) -> Step | None:
-    """The source among a group's steps."""
-    return next((step for step in drawn.steps if step.role == "source"), None)
+@cache
+def _answer(allowed: str, origin: str) -> KnownAnswer:
+    return KnownAnswer(frozenset(json.loads(allowed)), origin)
 
 
-def carried_to(drawn: Drawn, step: Step, source: Step | None, about_source: KnownAnswer | None) -> KnownAnswer | None:
-    """What the relation carries from the answer about the source to this step, whatever is known of it directly."""
-    if step is source or source is None or about_source is None or not drawn.corresponds:
-        return None
-    allowed = carried_labels(drawn, step, source, about_source.allowed)
-    return KnownAnswer(allowed, f"{CARRIED} {about_source.origin}") if allowed else None
+def drawn_groups(
+    connection: Connection, studies: Iterable[int] | None, group_ids: Collection[int] | None = None
+) -> Iterator[Drawn]:
+    """Drawn groups of these studies (None: of all), or those of `group_ids` among them.
+
+    They come study by study, cell by cell, in the order of their rank.
+    """
+    pairs = drawn_pairs(carrying(connection))
+    conditions = [] if studies is None else [pairs.c.sample_id.in_(list(studies))]
+    yield from _groups(connection, pairs, conditions, group_ids, "sample_id", "relation_id", "system_id", "rank")
 
 
-def carried_labels(drawn: Drawn, step: Step, source: Step, about_source: Set[str]) -> frozenset[str] | None:
-    """The labels that the relation carries to a step where these are right about the source; None: it carries none."""
-    if not drawn.carry.reads:
-        return drawn.carry(about_source)
-    return drawn.carry(about_source, _seen(source), _seen(step))
+def satisfied_groups(
+    connection: Connection,
+    study: int | None = None,
+    relation: int | None = None,
+    outcome: Outcome = Outcome.SATISFIED,
+    *,
+    system: int | None = None,
+    groups: Collection[int] | None = None,
+) -> Iterator[Drawn]:
+    """Every satisfied group, of a study, a relation, a system or among `groups` (ids) where these are given, for each
+    system that satisfies it, drawn or not; or every one of another outcome.
+
+    Their rank and sample are 0; they come system by system, in the order of their ids.
+    """
+    verdict, group = table_of(tables.Verdict), table_of(tables.Group)
+    wanted = ((group.c.study_id, study), (group.c.relation_id, relation), (verdict.c.system_id, system))
+    zero = literal(0)
+    found = (
+        select(
+            zero.label("sample_id"), group.c.relation_id, verdict.c.system_id, zero.label("rank"),
+            group.c.id.label("group_id"),
+        )
+        .join(verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(outcome)))
+        .where(*(column == id for column, id in wanted if id is not None))
+        .subquery()
+    )  # fmt: skip
+    yield from _groups(connection, found, (), groups, "system_id")
 
 
-def _seen(step: Step) -> Seen | None:
-    return None if step.input is None else Seen(step.input, step.output)
+def _groups(
+    connection: Connection, found: Subquery, conditions: Sequence[Any], ids: Collection[int] | None, *order: str
+) -> Iterator[Drawn]:
+    """These groups (`found` has the columns of `drawn_pairs`) of systems with their members and outputs."""
+    member, output, relation = table_of(tables.Member), table_of(tables.Output), table_of(tables.Relation)
+    query = (
+        select(
+            *(found.c[name] for name in ("sample_id", "relation_id", "system_id", "rank", "group_id")),
+            *(relation.c.task, relation.c.name, relation.c.params),
+            *(member.c.step, member.c.role, member.c.input_id),
+            *(output.c.label, output.c.score, output.c.text, output.c.error),
+        )
+        .select_from(found)
+        .join(relation, relation.c.id == found.c.relation_id)
+        .join(member, and_(member.c.group_id == found.c.group_id, member.c.role.in_(COUNTED)))
+        .join(output, and_(output.c.system_id == found.c.system_id, output.c.input_id == member.c.input_id))
+        .where(*conditions)
+        .order_by(*(found.c[name] for name in (*order, "group_id")), member.c.step, output.c.attempt)
+    )
+    # Values by place: by name takes longer than everything else here.
+    rows: list[Any] = list(
+        connection.execute(query) if ids is None else rows_among(connection, query, found.c.group_id, sorted(ids))
+    )
+    carries = {key: carry_of(*key) for key in {row[5:8] for row in rows}}
+    inputs = inputs_of(connection, {row[10] for row in rows if carries[row[5:8]].reads})
+    for key, of_group in groupby(rows, key=itemgetter(*range(8))):
+        sample_id, relation_id, system_id, rank, group_id, task, name, params = key
+        # Ordered by attempt: the last one stays.
+        steps = {row[8]: Step(row[9], row[10], Output(*row[11:]), inputs.get(row[10])) for row in of_group}
+        yield Drawn(
+            task, name, relation_id, system_id, rank, group_id, tuple(steps.values()), sample_id, params=params,
+            looked_up=carries[key[5:]],
+        )  # fmt: skip
+
+
+def inputs_of(connection: Connection, ids: Collection[int]) -> dict[int, Input]:
+    """Inputs by their ids."""
+    table = table_of(tables.Input)
+    rows = rows_among(connection, select(table.c.id, table.c.texts, table.c.languages), table.c.id, sorted(ids))
+    return {id: Input.stored(texts, languages) for id, texts, languages in rows}
 
 
 def subjects_of(connection: Connection, kinds: Collection[str] = ABOUT_OUTPUTS) -> dict[int, Subject]:
@@ -370,18 +332,11 @@ def subjects_of(connection: Connection, kinds: Collection[str] = ABOUT_OUTPUTS) 
     return {id: (task, input_id, output) for id, task, input_id, output in rows}
 
 
-def gold_labels(connection: Connection, studies: Sequence[int] | None = None) -> dict[str, frozenset[str]]:
-    """The labels that the gold of these studies (ids; None: of all) has, by task."""
+def gold_labels(connection: Connection, studies: Sequence[int]) -> dict[str, frozenset[str]]:
+    """The labels that the gold of these studies (ids) has, by task."""
     source, study = table_of(tables.Source), table_of(tables.Study)
-    query = (
-        select(study.c.task, source.c.gold)
-        .join(source, source.c.study_id == study.c.id)
-        .where(source.c.gold.is_not(None))
-        .distinct()
-    )
-    if studies is not None:
-        query = query.where(study.c.id.in_(studies))
-    labels: dict[str, set[str]] = {}
-    for task, label in connection.execute(query):
-        labels.setdefault(task, set()).add(label)
-    return {task: frozenset(golds) for task, golds in labels.items()}
+    query = select(study.c.task, source.c.gold).join(source, source.c.study_id == study.c.id).distinct()
+    labels: dict[str, frozenset[str]] = {}
+    for task, label in connection.execute(query.where(source.c.gold.is_not(None), study.c.id.in_(studies))):
+        labels[task] = labels.get(task, frozenset()) | {label}
+    return labels

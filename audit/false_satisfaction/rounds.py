@@ -5,7 +5,7 @@ that can tell systems apart in contests that are open (`audit.statistics.contest
 are answered or given up.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from audit.false_satisfaction.states import OPEN, Standing, answered_by_gold, re
 from audit.relations import name_order
 from audit.relations.registry import base_name, find_relation
 from audit.sampling.options import NOTHING, RELATIONS, WINNER, DecisionOptions, SampleOptions
-from audit.sampling.samples import StoredRound, keep_sample, store_round, stored_draws
+from audit.sampling.samples import keep_sample, store_round, stored_draws
 from audit.statistics.contests import FIRST, Contest, Forecast, Thresholds, ask, eliminate, forecast
 from audit.statistics.rates import bottom_k
 from audit.store import need_study, table_of, tables
@@ -35,7 +35,7 @@ class Asked:
 
     `rounds` are the numbers of the new rounds, `texts` the sources that they ask about and that were not asked before,
     `waiting` the sources of earlier rounds that are not answered yet: nothing new is asked then. `contests` are the
-    decisions, `names` by which they go. `exhausted`: there is nothing left to ask.
+    decisions, `names` by which they go; `unfinished`: the run goes on, and what it adds is for a later round.
     """
 
     study: int
@@ -90,53 +90,39 @@ def next_round(connection: Connection, study: int, options: SampleOptions, names
     if not cells:
         return Asked(study, (), 0, 0, 0, 0)
     keep_sample(connection, study, options)
-    before = _asked(connection, study)
-    first = _first_rounds(connection, population, options, names)
-    contests: tuple[Contest, ...] = ()
-    standing = read_standing(connection, population)
-    unanswered = 0 if first else _unanswered(connection, population, standing)
+    before = set(stored_draws(connection, study)["source_id"])
+    rounds = _first_rounds(connection, population, options, names)
+    standing, contests = read_standing(connection, population), tuple[Contest, ...]()
+    unanswered = 0 if rounds else _unanswered(population, standing, before)
     if options.decide != NOTHING:
         contests = _contests(population, standing, options, names)
-        if not first and not unanswered:
-            contests, number = _decide(connection, population, standing, options, contests)
-            first = [number] if number else []
-    asked = _asked(connection, study)
-    return Asked(
-        study, tuple(first), len(asked - before), unanswered, len(asked), cells, contests,
-        tuple(_name(contest, population, names) for contest in contests), _unfinished(connection, study),
-    )  # fmt: skip
+        if not rounds and not unanswered:
+            contests, rounds = _decide(connection, population, standing, options, contests)
+    asked, relations = set(stored_draws(connection, study)["source_id"]), list(population.relations)
+    of = (names[relations[next(iter(one.weights))]] if len(one.weights) == 1 else "all relations" for one in contests)
+    unfinished = _unfinished(connection, study)
+    counts = len(asked - before), unanswered, len(asked), cells
+    return Asked(study, tuple(rounds), *counts, contests, tuple(of), unfinished)
 
 
-def _asked(connection: Connection, study: int) -> set[int]:
-    return set(stored_draws(connection, study)["source_id"].tolist())
+def _unfinished(connection: Connection, study: int) -> bool:
+    """Whether some relation and system that were begun have chunks to go."""
+    progress, source, table = table_of(tables.Progress), table_of(tables.Source), table_of(tables.Study)
+    of_study = progress.c.study_id == study
+    done = select(func.count().label("n")).where(of_study).group_by(progress.c.relation_id, progress.c.system_id)
+    least = connection.execute(select(func.min(done.subquery().c.n))).scalar()
+    chunk = connection.execute(select(table.c.chunk).where(table.c.id == study)).scalar_one()
+    sources = select(func.count()).select_from(source).where(source.c.study_id == study)
+    return least is not None and least * chunk < connection.execute(sources).scalar_one()
 
 
-def _unfinished(connection: Connection, study_id: int) -> bool:
-    """Whether some relation and system that were begun have chunks to go: what these add is for a later round."""
-    progress, source, study = table_of(tables.Progress), table_of(tables.Source), table_of(tables.Study)
-    size = connection.execute(select(study.c.chunk).where(study.c.id == study_id)).scalar_one()
-    sources = connection.execute(
-        select(func.count()).select_from(source).where(source.c.study_id == study_id)
-    ).scalar_one()
-    done = (
-        select(func.count().label("n"))
-        .where(progress.c.study_id == study_id)
-        .group_by(progress.c.relation_id, progress.c.system_id)
-        .subquery()
-    )
-    least = connection.execute(select(func.min(done.c.n))).scalar()
-    return least is not None and least * size < sources
-
-
-def _unanswered(connection: Connection, population: Population, standing: Standing) -> int:
+def _unanswered(population: Population, standing: Standing, drawn: Collection[int]) -> int:
     """How many sources of the rounds wait for an answer; 0 where all rounds count."""
     if standing.complete == len(standing.rounds):
         return 0
-    drawn = np.searchsorted(population.source, stored_draws(connection, population.study)["source_id"].unique())
-    waiting = np.zeros(len(population.source), bool)
-    for relation, groups in population.relations.items():
-        waiting[groups.source[(standing.drawn[relation] == OPEN).any(1)]] = True
-    return int(waiting[drawn].sum())
+    open_groups = ((groups, standing.drawn[id] == OPEN) for id, groups in population.relations.items())
+    waiting = np.concatenate([groups.source[is_open.any(1)] for groups, is_open in open_groups])
+    return int(np.isin(np.unique(population.source[waiting]), list(drawn)).sum())
 
 
 # The first rounds: the beginning of each cell's list.
@@ -167,15 +153,15 @@ def _first_lists(
 ) -> dict[int, list[tuple[np.ndarray, int]]]:
     """The lists of cells and how many come first of each, by what is asked: 0, the source, or a relation (id) whose
     follow-ups need questions, too. Nobody is asked about a source alone that gold answers for."""
-    carries, gold = read_carries(connection, population), answered_by_gold(connection, population)
+    carries, gold = set(carrying(connection)), answered_by_gold(connection, population)
     lists: dict[int, list[tuple[np.ndarray, int]]] = {}
     for relation, groups in population.relations.items():
         for column in range(groups.satisfied.shape[1]):
-            asked = ~gold[groups.source] if carries[relation] else True
+            asked = ~gold[groups.source] if relation in carries else True
             sources = groups.source[(groups.satisfied[:, column] == 1) & asked]
             size = options.size(len(sources), names[relation])
             if size > 0:
-                lists.setdefault(0 if carries[relation] else relation, []).append((sources, size))
+                lists.setdefault(0 if relation in carries else relation, []).append((sources, size))
     return lists
 
 
@@ -193,20 +179,6 @@ def _thresholds(
     }
 
 
-def _first_thresholds(
-    connection: Connection, population: Population, options: DecisionOptions, names: Mapping[int, str]
-) -> dict[int, np.ndarray]:
-    """How far the first rounds ask, by relation (0: the source itself)."""
-    lists = _first_lists(connection, population, options, names)
-    return _thresholds(population, lists, max((size for of_unit in lists.values() for _, size in of_unit), default=0))
-
-
-def read_carries(connection: Connection, population: Population) -> dict[int, bool]:
-    """Return of each relation (id) whether it carries every answer that people may give about a source."""
-    ids = set(carrying(connection))
-    return {relation: relation in ids for relation in population.relations}
-
-
 def _draws(
     connection: Connection,
     population: Population,
@@ -216,15 +188,13 @@ def _draws(
 ) -> tuple[pd.DataFrame, int]:
     """What is asked up to these thresholds by relation (0: the source itself) and was not asked so far, as draws, and
     about how many texts that is. `order` (sources,) says who comes first; gold answers for the sources `gold`."""
-    stored = stored_draws(connection, population.study)
-    known = {
-        (int(source), int(relation)): float(q)
-        for source, relation, q in stored[["source_id", "relation_id", "q"]].itertuples(index=False)
-    }  # of several rounds the last is the largest
+    stored = stored_draws(connection, population.study)[["source_id", "relation_id", "q"]]
+    # Of several rounds the last is the largest.
+    known = {(int(source), int(relation)): float(q) for source, relation, q in stored.itertuples(index=False)}
     # Whoever is asked about a source's groups under a relation is asked about the source.
     of_source = np.where(gold, 0.0, np.max([*thresholds.values(), np.zeros(len(population.u))], axis=0))
     rows = []
-    for relation, q in {0: of_source, **{id: own for id, own in thresholds.items() if id}}.items():
+    for relation, q in {**thresholds, 0: of_source}.items():
         for place in np.flatnonzero(population.u <= q):
             key = (int(population.source[place]), relation)
             if q[place] > known.get(key, 0.0):
@@ -241,7 +211,11 @@ def _contests(
 ) -> tuple[Contest, ...]:
     """The contests as they stand: those of the last round, brought up to date with its answers, or new ones. A system
     that was run since then is in them, too."""
-    before = _stored_contests(population, standing.rounds)
+    relations = {str(id): place for place, id in enumerate(population.relations)}
+    last = next((stored.contests for stored in reversed(standing.rounds) if stored.contests), ())
+    before = {
+        tuple(sorted(relations[id] for id in one["weights"])): one for one in last if {*one["weights"]} <= {*relations}
+    }
     contests = []
     for contest in _new_contests(population, options, names):
         stored = before.get(tuple(sorted(contest.weights)))
@@ -258,11 +232,14 @@ def _contests(
                 ended=stored["ended"] if same else None,
             )
         if contest.ended is None and any((q > 0).any() for q in standing.q.values()):
-            answered = [standing.answered(relation) for relation in population.relations]
-            relations = list(population.relations.values())
-            contest = eliminate(contest, relations, answered, len(population.u), options.eps)
+            contest = _eliminated(contest, population, standing, options)
         contests.append(contest)
     return tuple(contests)
+
+
+def _eliminated(contest: Contest, population: Population, standing: Standing, options: DecisionOptions) -> Contest:
+    answered = [standing.answered(relation) for relation in population.relations]
+    return eliminate(contest, list(population.relations.values()), answered, len(population.u), options.eps)
 
 
 def _new_contests(population: Population, options: DecisionOptions, names: Mapping[int, str]) -> list[Contest]:
@@ -300,14 +277,11 @@ def _decide(
     standing: Standing,
     options: SampleOptions,
     contests: tuple[Contest, ...],
-) -> tuple[tuple[Contest, ...], int | None]:
+) -> tuple[tuple[Contest, ...], list[int]]:
     """Draw the next round of the open contests; returns them with their lists extended, and its number."""
     relations, places = _comparable(population, standing), list(population.relations)
-    answered = [standing.answered(relation) for relation in places]
-    asked = Thresholds(
-        standing.thresholds.source, {places.index(id): q for id, q in standing.thresholds.relation.items()}
-    )
-    gold = standing.labelled
+    of_relations = {places.index(id): q for id, q in standing.thresholds.relation.items()}
+    asked, gold = Thresholds(standing.thresholds.source, of_relations), standing.labelled
     left = None if options.most is None else options.most - int(((population.u <= asked.source) & ~gold).sum())
     while any(contest.ended is None for contest in contests) and (left is None or left > 0):
         extended, asked = _reach(contests, relations, population, asked, left)
@@ -316,13 +290,10 @@ def _decide(
         draws, texts = _draws(connection, population, units, order, gold)
         if texts:
             stored = [_stored(contest, population) for contest in extended]
-            return tuple(extended), store_round(connection, population.study, stored, draws)
+            return tuple(extended), [store_round(connection, population.study, stored, draws)]
         # What lies so far down the lists is answered already: it counts for more than it did.
-        contests = tuple(
-            contest if contest.ended else eliminate(contest, relations, answered, len(population.u), options.eps)
-            for contest in extended
-        )
-    return contests, None
+        contests = tuple(one if one.ended else _eliminated(one, population, standing, options) for one in extended)
+    return contests, []
 
 
 def _reach(
@@ -360,23 +331,6 @@ def _stored(contest: Contest, population: Population) -> dict[str, Any]:
     }
 
 
-def _stored_contests(population: Population, rounds: Sequence[StoredRound]) -> dict[tuple[int, ...], Mapping[str, Any]]:
-    """The contests of the last round that has any, by the places of their relations."""
-    contests = next((stored.contests for stored in reversed(rounds) if stored.contests), ())
-    places = {str(id): place for place, id in enumerate(population.relations)}
-    return {
-        tuple(sorted(places[id] for id in one["weights"])): one
-        for one in contests
-        if set(one["weights"]) <= set(places)
-    }
-
-
-def _name(contest: Contest, population: Population, names: Mapping[int, str]) -> str:
-    """What a contest decides: a relation's name, or `all relations`."""
-    relations = list(population.relations)
-    return names[relations[next(iter(contest.weights))]] if len(contest.weights) == 1 else "all relations"
-
-
 def relation_names(connection: Connection) -> dict[int, str]:
     """Return the names of relations by id."""
     table = table_of(tables.Relation)
@@ -401,7 +355,9 @@ def forecast_rounds(
     standing = read_standing(connection, population)
     contests = list(_contests(population, standing, options, names))
     places = list(population.relations)
-    first = _first_thresholds(connection, population, options, names)
+    lists = _first_lists(connection, population, options, names)
+    largest = max((size for of_unit in lists.values() for _, size in of_unit), default=0)
+    first = _thresholds(population, lists, largest)
     of_source = np.max([standing.thresholds.source, *first.values()], axis=0)
     of_relation = {
         places.index(id): np.maximum(standing.thresholds.relation.get(id, 0.0), own) for id, own in first.items() if id

@@ -14,7 +14,6 @@ from audit.corpora.slices import ARGUMENTS, DOCUMENT, GOLD, SLICES, Slicing, div
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.population import StudyRow
-from audit.messages import message
 from audit.relations.registry import name_order
 from audit.store import snapshot, table_of, tables
 from audit.tasks import Input, get_task
@@ -55,7 +54,7 @@ def slice_sources(database: Engine | Connection, counted: Counted, slicings: Seq
     """
     names = [slicing.name for slicing in slicings]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise AuditError(message("slices.twice", name=twice), parameter="slices")
+        raise AuditError(f"slices: {twice!r} is there twice; name each once", parameter="slices")
     by: dict[str, dict[int, StudySlices]] = {name: {} for name in names}
     columns: set[str] = set()
     with snapshot(database) as connection:
@@ -69,13 +68,12 @@ def slice_sources(database: Engine | Connection, counted: Counted, slicings: Seq
         if any(slices.names for slices in by[slicing.name].values()):
             continue
         if slicing.name == GOLD:
-            raise AuditError(message("slices.no_gold"), parameter="slices")
-        if slicing.column is not None and slicing.column not in columns:
-            raise UnknownName(
-                "slice",
-                slicing.name,
-                [*{*columns, *SLICES} - {*ARGUMENTS}, *(f"{name}:{what}" for name, what in ARGUMENTS.items())],
+            raise AuditError(
+                "no source has a gold label; slice by a column or a function, or leave gold out", parameter="slices"
             )
+        if slicing.column is not None and slicing.column not in columns:
+            known = [*{*columns, *SLICES} - {*ARGUMENTS}, *(f"{name}:{what}" for name, what in ARGUMENTS.items())]
+            raise UnknownName("slice", slicing.name, known)
     return Sliced(by, tuple(slicing.name for slicing in slicings if not slicing.column and slicing.name in columns))
 
 
@@ -88,15 +86,12 @@ def _rows(connection: Connection, study: int, texts: bool) -> tuple[np.ndarray, 
         query = query.add_columns(held.c.texts, held.c.languages).join(held, held.c.id == source.c.input_id)
     # The driver's own rows: SQLAlchemy's, with JSON in two columns, take twice as long.
     cursor: Any = connection.execute(query).cursor
-    found = [
-        (id, key, gold, cluster, _from_json(attributes), *((_from_json(own[0]), own[1]) if own else ()))
-        for id, key, gold, cluster, attributes, *own in cursor.fetchall()
-    ]
-    rows = [
-        Row(key, Input.stored(*own) if own else Input((), ()), gold, cluster, attributes)
-        for _, key, gold, cluster, attributes, *own in found
-    ]
-    return np.array([row[0] for row in found], np.int64), rows
+    ids, rows, no_text = [], [], Input((), ())
+    for id, key, gold, cluster, attributes, *own in cursor.fetchall():
+        ids.append(id)
+        text = Input.stored(_from_json(own[0]), own[1]) if own else no_text
+        rows.append(Row(key, text, gold, cluster, _from_json(attributes)))
+    return np.array(ids, np.int64), rows
 
 
 def _from_json(value: Any) -> Any:
@@ -109,10 +104,8 @@ def _slices(slicing: Slicing, study: StudyRow, sources: np.ndarray, rows: Sequen
     present = {value for value in values if value is not None}
     if len(present) > MOST:
         raise AuditError(
-            message(
-                "slices.many_values", by=slicing.name, corpus=study["corpus"], study=study["id"], count=len(present),
-                most=MOST,
-            ),
+            f"{slicing.name!r} of {study['corpus']} (study {study['id']}) has {len(present):,} values; slices are "
+            f"at most {MOST}: choose another property, or a function that makes fewer",
             parameter="slices",
         )  # fmt: skip
     if slicing.name == GOLD:

@@ -1,10 +1,11 @@
 """Which satisfied groups of a study are false, as arrays, and with which inclusion probability they were asked.
 
-The rule is that of `audit.false_satisfaction.resolution`, for a whole study at once. A round counts when all its
-questions are answered, or given up: then what is open is neither true nor false, and rates have bounds.
+The rule is that of `audit.false_satisfaction.resolution`: groups of which the same is known and said are settled once.
+A round counts when all its questions are answered, or given up: then what is open is neither true nor false, and rates
+have bounds.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,13 +14,15 @@ from sqlalchemy import Connection, and_, select
 
 from audit.false_satisfaction.population import Population
 from audit.false_satisfaction.resolution import (
-    KnownAnswer,
+    Answers,
+    Drawn,
     State,
+    Step,
     Whose,
     carries_all,
-    carry_of,
+    carries_of,
+    inputs_of,
     known_answers,
-    satisfied_groups,
     settle_group,
 )
 from audit.relations.base import Carry
@@ -27,9 +30,9 @@ from audit.sampling.samples import StoredRound, stored_draws, stored_rounds
 from audit.statistics.contests import Answered, Thresholds
 from audit.store import integers, table_of, tables
 from audit.tasks import get_task
-from audit.tasks.questions import Subject, asks_pairs
+from audit.tasks.questions import asks_pairs
 
-NOT_ASKED, OPEN = -1, 2
+NOT_ASKED, OPEN = -1, int(State.WAITING)
 """States of groups beside `State.TRUE` and `State.FALSE`; an open one waits for an answer."""
 
 
@@ -40,6 +43,7 @@ class Standing:
     `q`: the inclusion probability of what counts, 0 where a group does not. `state`: of what counts, 0 true, 1 false,
     2 open; -1 what does not. `drawn` is the state of everything that was ever drawn, or that gold answers.
     `rounds` are those of the study, of which the first `complete` count. `thresholds` are those of what counts.
+    `carries` tells whether a relation carries every answer, `labelled` (sources,) about which ones gold answers.
     """
 
     q: Mapping[int, np.ndarray]
@@ -50,51 +54,50 @@ class Standing:
     thresholds: Thresholds
     carries: Mapping[int, bool]
     labelled: np.ndarray
-    """Which sources (bool) gold answers for."""
 
     def answered(self, relation: int, given_up: int | None = None) -> Answered:
         """What counts of a relation, as comparisons take it. Open groups are left out, or taken as true (1) or false
         (0)."""
-        state = self.state[relation]
-        genuine = np.where(state == State.TRUE, 1, np.where(state == State.FALSE, 0, NOT_ASKED)).astype(np.int8)
-        if given_up is not None:
-            genuine[state == OPEN] = given_up
-        return Answered(self.q[relation], genuine)
+        genuine = np.array([1, 0, NOT_ASKED if given_up is None else given_up, NOT_ASKED], np.int8)
+        return Answered(self.q[relation], genuine[self.state[relation]])
 
 
 def read_standing(
-    connection: Connection,
-    population: Population,
-    whose: Whose = "both",
-    answers: Mapping[Subject, KnownAnswer] | None = None,
+    connection: Connection, population: Population, whose: Whose = "both", answers: Answers | None = None
 ) -> Standing:
     """Return how the groups of a study stand by the answers of `whose`, or by `answers` in their place."""
     answers = known_answers(connection, whose) if answers is None else answers
     rounds, draws = stored_rounds(connection, population.study), stored_draws(connection, population.study)
-    labelled = answered_by_gold(connection, population, whose)
-    carries = _carrying(connection, population, bool(len(draws)))
-    units = _units(population, draws, len(rounds))
+    labelled, rules = answered_by_gold(connection, population, whose), carries_of(connection)
+    carries = _carrying(connection, population, rules, people=bool(len(draws)))
+    units = draws.assign(place=np.searchsorted(population.source, draws["source_id"].to_numpy(np.int64)))
+
+    def chance(relation: int, rounds: int) -> np.ndarray:
+        """The inclusion probability (sources,) by the first so many rounds, under a relation or (0) of the source."""
+        asked = units[(units["relation_id"] == relation) & (units["round"] <= rounds)]
+        q = np.zeros(len(population.source))
+        np.maximum.at(q, asked["place"].to_numpy(), asked["q"].to_numpy(float))
+        return q
+
     # Everything that has an answer or was asked, whether it counts or not.
-    drawn: dict[int, np.ndarray] = {}
-    settle = _Settling(connection, population, answers)
+    drawn, known = {}, None if asks_pairs(population.task) else _codes(population, answers)
     for relation, groups in population.relations.items():
-        asked = units.of(0, len(rounds))[groups.source] > 0
-        asked |= labelled[groups.source]
+        asked = labelled | (chance(0, len(rounds)) > 0)
         if not carries[relation]:
-            asked |= units.of(relation, len(rounds))[groups.source] > 0
-        drawn[relation] = settle.states(relation, asked)
+            asked = asked | (chance(relation, len(rounds)) > 0)
+        drawn[relation] = _states(
+            connection, population, relation, rules[relation], answers, known, asked[groups.source]
+        )
     complete = _complete(population, rounds, units, drawn, carries)
-    of_sources = np.where(labelled, 1.0, units.of(0, complete))
-    q, state, own = {}, {}, {}
+    of_sources = np.where(labelled, 1.0, chance(0, complete))
+    own = {relation: chance(relation, complete) for relation in population.relations if not carries[relation]}
+    q, state = {}, {}
     for relation, groups in population.relations.items():
-        of_relation = of_sources
-        if not carries[relation]:
-            own[relation] = units.of(relation, complete)
-            # Where nothing was asked under the relation, what is known of the sources leaves bounds.
-            of_relation = own[relation] if own[relation].any() else of_sources
-        counted = (drawn[relation] != NOT_ASKED) & (of_relation[groups.source] > 0)[:, None]
-        q[relation] = np.where(counted, of_relation[groups.source][:, None], 0.0)
-        state[relation] = np.where(counted, drawn[relation], NOT_ASKED).astype(np.int8)
+        # Where nothing was asked under the relation, what is known of the sources leaves bounds.
+        of_relation = own[relation] if relation in own and own[relation].any() else of_sources
+        chances = of_relation[groups.source][:, None]
+        counted = (drawn[relation] != NOT_ASKED) & (chances > 0)
+        q[relation], state[relation] = np.where(counted, chances, 0.0), np.where(counted, drawn[relation], NOT_ASKED)
     return Standing(q, state, drawn, tuple(rounds), complete, Thresholds(of_sources, own), carries, labelled)
 
 
@@ -113,153 +116,88 @@ def answered_by_gold(connection: Connection, population: Population, whose: Whos
     return np.isin(population.source, integers(connection, query)[:, 0])
 
 
-def _carrying(connection: Connection, population: Population, people: bool) -> dict[int, bool]:
+def _carrying(
+    connection: Connection, population: Population, rules: Mapping[int, Carry], people: bool
+) -> dict[int, bool]:
     """Whether each relation carries every answer that a source may have: any label, or gold's where it is alone."""
-    relation, source = table_of(tables.Relation), table_of(tables.Source)
-    labels = set(get_task(population.task).labels)
+    labels = frozenset(get_task(population.task).labels)
     if not people:
+        source = table_of(tables.Source)
         gold = select(source.c.gold).where(source.c.study_id == population.study, source.c.gold.is_not(None))
-        labels = set(connection.execute(gold.distinct()).scalars()) or labels
-    rows = connection.execute(select(relation.c.id, relation.c.task, relation.c.name, relation.c.params))
-    rules = {id: carry_of(task, name, params) for id, task, name, params in rows if id in population.relations}
-    return {id: carries_all(carry, frozenset(labels)) for id, carry in rules.items()}
-
-
-@dataclass(frozen=True)
-class _Units:
-    """The draws of a study as arrays: place of the source, relation (0: the source itself), round and q."""
-
-    source: np.ndarray
-    relation: np.ndarray
-    round: np.ndarray
-    q: np.ndarray
-    sources: int
-
-    def of(self, relation: int, rounds: int) -> np.ndarray:
-        """The inclusion probability (sources,) by the first so many rounds; 0: not asked."""
-        q = np.zeros(self.sources)
-        at = (self.relation == relation) & (self.round <= rounds)
-        np.maximum.at(q, self.source[at], self.q[at])
-        return q
-
-
-def _units(population: Population, draws: pd.DataFrame, rounds: int) -> _Units:
-    place = np.searchsorted(population.source, draws["source_id"].to_numpy(np.int64))
-    relation, round, q = (draws[name].to_numpy() for name in ("relation_id", "round", "q"))
-    return _Units(place, relation, round, q, len(population.source))
+        labels = frozenset(connection.execute(gold.distinct()).scalars()) or labels
+    return {id: carries_all(rules[id], labels) for id in population.relations}
 
 
 def _complete(
     population: Population,
-    rounds: Sequence[StoredRound],
-    units: _Units,
+    rounds: list[StoredRound],
+    units: pd.DataFrame,
     drawn: Mapping[int, np.ndarray],
     carries: Mapping[int, bool],
 ) -> int:
     """The number of rounds, from the first, of which all is answered or given up."""
-    waiting = {0: np.zeros(units.sources, bool)}
+    own = (relation for relation in population.relations if not carries[relation])
+    waiting = {relation: np.zeros(len(population.source), bool) for relation in (0, *own)}
     for relation, groups in population.relations.items():
-        open_sources = groups.source[(drawn[relation] == OPEN).any(1)]
-        own = waiting.setdefault(0 if carries[relation] else relation, np.zeros(units.sources, bool))
-        own[open_sources] = True
-    for place, stored in enumerate(rounds):
-        at = units.round == stored.number
-        waits = any(
-            waiting.get(relation, waiting[0])[units.source[at & (units.relation == relation)]].any()
-            for relation in np.unique(units.relation[at])
-        )
-        if waits and not stored.given_up:
-            return place
-    return len(rounds)
+        waiting[0 if carries[relation] else relation][groups.source[(drawn[relation] == OPEN).any(1)]] = True
+    waits = [waiting.get(row.relation_id, waiting[0])[row.place] for row in units.itertuples()]
+    unanswered = set(units["round"][waits])
+    return next((at for at, one in enumerate(rounds) if one.number in unanswered and not one.given_up), len(rounds))
 
 
-class _Settling:
-    """Settles the groups of a study by these answers, relation by relation."""
-
-    def __init__(self, connection: Connection, population: Population, answers: Mapping[Subject, KnownAnswer]) -> None:
-        self._connection, self._population = connection, population
-        self._answers = {key: answer for key, answer in answers.items() if key[0] == population.task}
-        self._pairs, self._task = asks_pairs(population.task), get_task(population.task)
-        relation = table_of(tables.Relation)
-        rows = connection.execute(select(relation.c.id, relation.c.task, relation.c.name, relation.c.params))
-        self._carry = {id: carry_of(task, name, params) for id, task, name, params in rows}
-        self._allowed: dict[frozenset[str], int] = {}
-        """Codes of sets of right labels."""
-        self._wrong: dict[tuple[int, int], bool] = {}
-        said = population.said
-        self._of_input = np.full(len(said.inputs), -1)
-        """Codes of the answers about inputs; -1: none."""
-        about = [(id, answer) for (_, id, output), answer in self._answers.items() if output is None]
-        ids, codes = np.array([id for id, _ in about], np.int64), [self._code(answer.allowed) for _, answer in about]
-        place = np.searchsorted(said.inputs, ids)
-        known = place < len(said.inputs)
-        known[known] &= said.inputs[place[known]] == ids[known]
-        self._of_input[place[known]] = np.array(codes, np.int64)[known]
-
-    def states(self, relation: int, asked: np.ndarray) -> np.ndarray:
-        """The states (groups, systems) of satisfied groups whose source is `asked` (groups,)."""
-        groups, ids = self._population.relations[relation], self._population.group[relation]
-        state = np.full(groups.satisfied.shape, NOT_ASKED, np.int8)
-        row, column = np.nonzero((groups.satisfied == 1) & asked[:, None])
-        if not len(row):
-            return state
-        carry = self._carry[relation]
-        if carry.reads:
-            state[row, column] = self._one_by_one(relation, ids[row, column], column)
-        else:
-            state[row, column] = self._at_once(ids[row, column], column, carry)
+def _states(
+    connection: Connection,
+    population: Population,
+    relation: int,
+    carry: Carry,
+    answers: Answers,
+    known: np.ndarray | None,
+    asked: np.ndarray,
+) -> np.ndarray:
+    """The states (groups, systems) of the satisfied groups of a relation whose source is `asked` (groups,). `known` has
+    codes of the answers about inputs, if that is all that the rule looks at."""
+    satisfied = population.relations[relation].satisfied
+    state = np.full(satisfied.shape, NOT_ASKED, np.int8)
+    row, column = np.nonzero((satisfied == 1) & asked[:, None])
+    if not len(row):
         return state
+    members, said, task = population.members, population.said, population.task
+    pair, at = members.of(population.group[relation][row, column])
+    place = members.place[at]
+    # What is known of each member, what was said of it, and whether it is the source; then of groups, member by member.
+    code = place if known is None or carry.reads else known[place] + 1
+    number = (code * (len(said.outputs) + 1) + said.code[place, column[pair]] + 1) * 2 + members.is_source[at]
+    number = np.unique(number, return_inverse=True)[1] + 1
+    first = np.flatnonzero(np.diff(pair, prepend=-1))
+    turn = np.arange(len(pair)) - first[pair]
+    kind = np.zeros(len(row), np.int64)
+    for step in range(int(turn.max()) + 1):
+        own = np.zeros(len(row), np.int64)
+        own[pair[turn == step]] = number[turn == step]
+        kind = np.unique(kind * (number.max() + 1) + own, return_inverse=True)[1]
+    examples = np.unique(kind, return_index=True)[1]
+    texts = inputs_of(connection, said.inputs[place[np.isin(pair, examples)]].tolist()) if carry.reads else {}
+    states = []
+    for example in examples.tolist():
+        steps = []
+        for member in range(first[example], first[example + 1] if example + 1 < len(first) else len(pair)):
+            role, id = "source" if members.is_source[at[member]] else "follow_up", int(said.inputs[place[member]])
+            steps.append(Step(role, id, said.outputs[said.code[place[member], column[example]]], texts.get(id)))
+        group = Drawn(task, "", relation, 0, 0, 0, tuple(steps), looked_up=carry)
+        states.append(settle_group(group, answers).state)
+    state[row, column] = np.array(states, np.int8)[kind]
+    return state
 
-    def _one_by_one(self, relation: int, group: np.ndarray, column: np.ndarray) -> np.ndarray:
-        """The states of groups whose relation looks at texts to carry an answer."""
-        place = {key: at for at, key in enumerate(zip(group.tolist(), column.tolist(), strict=True))}
-        columns = {system: at for at, system in enumerate(self._population.systems)}
-        result = np.full(len(group), OPEN, np.int8)
-        found = satisfied_groups(self._connection, self._population.study, relation, groups=np.unique(group).tolist())
-        for drawn in found:
-            key = (drawn.group_id, columns[drawn.system_id])
-            if key in place:
-                result[place[key]] = settle_group(drawn, self._answers).state
-        return result
 
-    def _at_once(self, group: np.ndarray, column: np.ndarray, carry: Carry) -> np.ndarray:
-        members = self._population.members
-        pair, at = members.of(group)
-        is_source, place = members.is_source[at], members.place[at]
-        said = self._population.said.code[place, column[pair]]
-        direct = self._about_outputs(place, said) if self._pairs else self._of_input[place]
-        source_answer = np.full(len(group), -1)
-        source_answer[pair[is_source]] = direct[is_source]
-        carried = self._carried(carry)[source_answer[pair]]
-        allowed = np.where((direct >= 0) | is_source, direct, carried)
-        false = np.bincount(pair, self._is_wrong(allowed, said), len(group)) > 0
-        unknown = np.bincount(pair, allowed < 0, len(group)) > 0
-        return np.where(false, int(State.FALSE), np.where(unknown, OPEN, int(State.TRUE))).astype(np.int8)
-
-    def _about_outputs(self, place: np.ndarray, said: np.ndarray) -> np.ndarray:
-        """Codes of the answers about inputs and outputs; -1: none."""
-        task, inputs, outputs = self._population.task, self._population.said.inputs, self._population.said.outputs
-        key, back = np.unique(np.stack([place, said]), axis=1, return_inverse=True)
-        found = (self._answers.get((task, int(inputs[at]), outputs[code].text)) for at, code in key.T.tolist())
-        codes = [-1 if answer is None else self._code(answer.allowed) for answer in found]
-        return np.array(codes, np.int64)[back.reshape(-1)]
-
-    def _code(self, allowed: frozenset[str]) -> int:
-        return self._allowed.setdefault(allowed, len(self._allowed))
-
-    def _carried(self, carry: Carry) -> np.ndarray:
-        """By the code of a source's answer, that of what is carried; -1: nothing. The last place is for no answer."""
-        carried = {code: carry(allowed) for allowed, code in list(self._allowed.items())}
-        result = [-1 if (labels := carried[code]) is None else self._code(labels) for code in range(len(carried))]
-        return np.array([*result, -1], np.int64)
-
-    def _is_wrong(self, allowed: np.ndarray, said: np.ndarray) -> np.ndarray:
-        """Whether outputs (codes) are wrong by right labels (codes); False where nothing is known."""
-        outputs, number = self._population.said.outputs, len(self._population.said.outputs)
-        key, code = np.unique((allowed + 1) * number + said, return_inverse=True)
-        labels = list(self._allowed)
-        for a, o in zip((key // number - 1).tolist(), (key % number).tolist(), strict=True):
-            if (a, o) not in self._wrong:
-                self._wrong[a, o] = a >= 0 and self._task.is_wrong(outputs[o], labels[a])
-        wrong = [self._wrong[divmod(one, number)[0] - 1, one % number] for one in key.tolist()]
-        return np.array(wrong, bool)[code.reshape(-1)]
+def _codes(population: Population, answers: Answers) -> np.ndarray:
+    """Codes of the answers about inputs, by their place: equal codes, equal answers; -1: none."""
+    codes = dict[frozenset[str], int]()
+    about = [
+        (id, codes.setdefault(answer.allowed, len(codes)))
+        for (task, id, _), answer in answers.items()
+        if task == population.task
+    ]
+    ids, code = np.array(about, np.int64).reshape(-1, 2).T
+    of_input, place = np.full(len(population.said.inputs), -1), population.said.places(ids)
+    of_input[place[place >= 0]] = code[place >= 0]
+    return of_input

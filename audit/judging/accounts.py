@@ -13,6 +13,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    Row,
     Select,
     Text,
     and_,
@@ -30,12 +31,9 @@ from audit.messages import joined, message
 from audit.store import insert_new, tables
 from audit.store.copying import in_utc
 from audit.store.core import (
-    adjudication,
     annotator,
     assignment,
-    count_rows,
     invitation,
-    judgement,
     lease,
     log,
     question,
@@ -43,16 +41,11 @@ from audit.store.core import (
 )
 from audit.text.languages import is_code
 
-ROLES = ("annotator", "adjudicator", "manager")
-"""Each may do what those before it may."""
-ADJUDICATORS = ("adjudicator", "manager")
-"""Who settles questions, checks and inspects answers, and gives causes."""
+ROLES = ("annotator", "adjudicator", "manager")  # Each may do what those before it may
+ADJUDICATORS = ("adjudicator", "manager")  # Who settles questions, checks and inspects answers, and gives causes
 GOLD = "gold"
-DELETED = "deleted-"
-"""Begins the name that stands in place of a deleted person's."""
-SHORTEST, LONGEST = 8, 1_000
-"""Characters of a password: hashing a megabyte would keep the server busy."""
-_MOST_LANGUAGES = 50
+DELETED = "deleted-"  # Begins the name that stands in place of a deleted person's
+SHORTEST, LONGEST = 8, 1_000  # Characters of a password: hashing a megabyte would keep the server busy
 
 
 @dataclass(frozen=True)
@@ -62,21 +55,31 @@ class Account:
     id: int
     name: str
     role: str
-    languages: tuple[str, ...] = field(default=(), compare=False)
-    """Codes of the languages it reads, where `require` returned it; none: all."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AccountDetails(Account):
-    """An account as managers and its owner see it."""
-
-    disabled: bool
-    has_password: bool
-    """Without one it logs in through an identity provider only."""
-    seen_at: datetime | None
+    languages: tuple[str, ...] = field(default=(), compare=False)  # Codes of the languages it reads; none: all
+    disabled: bool = field(default=False, compare=False)
+    has_password: bool = field(default=False, compare=False)  # Without one it logs in through an identity provider only
+    seen_at: datetime | None = field(default=None, compare=False)
     """The last use of the app, in UTC to the minute; None: never."""
-    studies: tuple[int, ...] = ()
-    """Ids of the studies that it works on; none: all."""
+    studies: tuple[int, ...] = field(default=(), compare=False)
+    """Ids of the studies that it works on; none: all. Only `account_details` and `own_account` read them."""
+
+    session_number: int = field(default=0, compare=False, repr=False)
+    token_number: int = field(default=0, compare=False, repr=False)
+    """What its logins and tokens carry (`audit.judging.sign_in`)."""
+
+    @classmethod
+    def of(cls, row: Row[Any], studies: tuple[int, ...] = ()) -> "Account":
+        """Return the account of a row of `annotator`."""
+        return cls(
+            languages=tuple(sorted(filter(None, row.languages.split(",")))),
+            has_password=row.password is not None,
+            seen_at=row.seen_at and in_utc(row.seen_at),
+            studies=studies,
+            **{name: row._mapping[name] for name in _SAME},
+        )
+
+
+_SAME = ("id", "name", "role", "disabled", "session_number", "token_number")
 
 
 # Passwords: Argon2id. Checking one takes the same time whether or not the account exists.
@@ -86,20 +89,14 @@ def hashed(password: str) -> str:
     """Return the hash to store. Raises AuditError for a password that is too short or too long."""
     if not SHORTEST <= len(password) <= LONGEST:
         raise AuditError(message("account.password_length", count=len(password), least=SHORTEST, most=LONGEST))
-    return str(_hasher().hash(_bytes(password)))
+    return str(_hasher().hash(password.encode("utf-8", "surrogatepass")))
 
 
 def matches(password: str, stored: str | None) -> bool:
-    """Return whether this is the password of the stored hash (None: no account, or one without a password).
-
-    One hash is computed in every case, so that the time does not reveal which names exist.
-    """
-    right = bool(_hasher().verify(_bytes(password[:LONGEST]), stored or _decoy()))
+    """Return whether this is the password of the stored hash (None: no account, or one without a password). One hash is
+    computed in every case, so that the time does not reveal which names exist."""
+    right = bool(_hasher().verify(password[:LONGEST].encode("utf-8", "surrogatepass"), stored or _decoy()))
     return right and stored is not None and len(password) <= LONGEST
-
-
-def _bytes(password: str) -> bytes:
-    return password.encode("utf-8", "surrogatepass")
 
 
 @cache
@@ -143,22 +140,18 @@ def checked_role(role: str) -> str:
 
 def joined_languages(languages: Sequence[str]) -> str:
     """Return language codes joined by commas, as they are stored. Raises AuditError for one that is no code."""
-    if len(languages) > _MOST_LANGUAGES:
-        raise AuditError(message("account.many_languages", count=len(languages), most=_MOST_LANGUAGES))
     for code in languages:
         if not is_code(code):
             raise AuditError(message("wrong.language", language=code[:40]))
-    return ",".join(dict.fromkeys(languages))
+    return ",".join(sorted(set(languages)))
 
 
 # Who may do what.
 
 
 def is_person(annotator: Any) -> ColumnElement[bool]:
-    """Return the condition that an annotator, the table or an alias of it, has one of the `ROLES`.
-
-    One comparison per role: SQLAlchemy rebuilds an `IN` at every execution.
-    """
+    """Return the condition that an annotator, the table or an alias of it, has one of the `ROLES`. One comparison per
+    role: SQLAlchemy rebuilds an `IN` at every execution."""
     return or_(*(annotator.c.role == role for role in ROLES))
 
 
@@ -172,23 +165,20 @@ def may(role: str, least: str) -> bool:
 
 
 def require(connection: Connection, account_id: int, *roles: str, lock: bool = False) -> Account:
-    """Return the account, read anew, if it is enabled and has one of the roles; else raise NotAllowed.
-
-    `lock`: nobody else changes it until the transaction ends.
-    """
+    """Return the account, read anew, if it is enabled and has one of the roles; else raise NotAllowed. `lock`: nobody
+    else changes it until the transaction ends."""
     row = connection.execute(_account_query(lock), {"account": account_id}).first()
     if row is None or row.disabled:
         raise NotAllowed(message("account.absent_or_disabled"))
     if row.role not in roles:
         raise NotAllowed(message("account.role_needed", roles=joined("list.or", roles), name=row.name, role=row.role))
-    return Account(int(row.id), row.name, row.role, tuple(sorted(filter(None, row.languages.split(",")))))
+    return Account.of(row)
 
 
 @cache
 def _account_query(lock: bool) -> Select[Any]:
     """Cached: every write checks the account, and building the statement takes longer than running it."""
-    columns = (annotator.c.id, annotator.c.name, annotator.c.role, annotator.c.disabled, annotator.c.languages)
-    query = select(*columns).where(annotator.c.id == bindparam("account"))
+    query = select(annotator).where(annotator.c.id == bindparam("account"))
     return query.with_for_update(key_share=True) if lock else query
 
 
@@ -225,13 +215,17 @@ def writing_as_manager(engine: Engine, by: int | None) -> Iterator[Connection]:
 @contextmanager
 def changing_accounts(engine: Engine, by: int | None = None) -> Iterator[Connection]:
     """As `writing_as_manager`, one after the other: of two managers who disable each other at once, the second finds
-    itself the last."""
+    itself the last. Raises AuditError where there was a manager before, and none would remain."""
     with engine.begin() as connection:
         # A write that changes nothing takes the lock on SQLite and on PostgreSQL.
-        managers = annotator.update().where(annotator.c.role == "manager")
-        connection.execute(managers.values(disabled=annotator.c.disabled))
+        is_manager = (annotator.c.role == "manager", annotator.c.disabled.is_(False))
+        connection.execute(annotator.update().where(is_manager[0]).values(disabled=annotator.c.disabled))
         require_manager(connection, by)
+        managers = select(annotator.c.name).where(*is_manager)
+        last = connection.execute(managers).scalars().first()
         yield connection
+        if last is not None and connection.execute(managers).first() is None:
+            raise AuditError(message("account.last_manager", name=last))
 
 
 # Making and listing accounts, by managers (`by`, an account id) or the owner of the database (None).
@@ -247,15 +241,12 @@ def add_account(
     studies: Collection[int] = (),
     by: int | None = None,
 ) -> Account:
-    """Make an account. Without a password it logs in through an identity provider, or sets one by a link.
-
-    Raises NotAllowed, and AuditError for a taken or bad name, an unknown role, a bad language, study or password.
-    """
+    """Make an account. Without a password it logs in through an identity provider, or sets one by a link. Raises
+    NotAllowed, and AuditError for a taken or bad name, an unknown role, a bad language, study or password."""
     password_hash = None if password is None else hashed(password)
     with writing_as_manager(engine, by) as connection:
         account = add_person(connection, name, role, password_hash, joined_languages(languages), studies)
-        assigned: dict[str, Any] = {"assigned": sorted(set(studies))} if studies else {}
-        note(connection, by, "account added", account=account.id, role=role, **assigned)
+        note(connection, by, "account added", account=account.id, role=role, assigned=sorted(set(studies)))
     return account
 
 
@@ -269,14 +260,13 @@ def add_person(
     completion_code: str | None = None,
 ) -> Account:
     """Insert an account in the caller's transaction. Raises AuditError for a bad or taken name and an unknown role."""
-    row = {
+    row: dict[str, Any] = {
         "name": checked_name(name),
         "role": checked_role(role),
         "password": password_hash,
         "languages": languages,
-        "completion_code": completion_code,
-        "created_at": tables.now(),
     }
+    row |= {"completion_code": completion_code, "created_at": tables.now()}
     if not insert_new(connection, tables.Annotator, [row]):
         raise AuditError(message("account.name_taken", name=row["name"]))
     account = person_named(connection, name)
@@ -293,50 +283,32 @@ def gold_id(connection: Connection) -> int:
 
 def list_accounts(engine: Engine) -> list[Account]:
     """Return the accounts of people that are not disabled, by name."""
-    with engine.connect() as connection:
-        return _people(connection, annotator.c.disabled.is_(False))
+    return [account for account in account_details(engine) if not account.disabled]
 
 
-def account_details(engine: Engine, *, by: int | None = None) -> list[AccountDetails]:
+def account_details(engine: Engine, *, by: int | None = None) -> list[Account]:
     """Return every account of a person, the disabled ones too, by name."""
     with reading_as_manager(engine, by) as connection:
-        return _details(connection, is_person(annotator))
+        return _people(connection)
 
 
-def own_account(engine: Engine, account_id: int) -> AccountDetails:
+def own_account(engine: Engine, account_id: int) -> Account:
     """Return an account as its owner sees it. Raises NotAllowed where it is disabled or absent."""
     with reading_as(engine, account_id, *ROLES) as connection:
-        return _details(connection, annotator.c.id == account_id)[0]
+        return _people(connection, annotator.c.id == account_id)[0]
 
 
 def person_named(connection: Connection, name: str) -> Account:
     """Return the account of this name. Raises AuditError where there is none."""
-    people = _people(connection, annotator.c.name == stored_name(name))
-    if not people:
+    if not (people := _people(connection, annotator.c.name == stored_name(name))):
         raise AuditError(message("account.absent", name=name))
     return people[0]
 
 
 def _people(connection: Connection, *conditions: ColumnElement[bool]) -> list[Account]:
-    query = select(annotator.c.id, annotator.c.name, annotator.c.role).where(is_person(annotator), *conditions)
-    return [Account(*row) for row in connection.execute(query.order_by(annotator.c.name))]
-
-
-def _details(connection: Connection, condition: ColumnElement[bool]) -> list[AccountDetails]:
     studies = assignments_of(connection)
-    return [
-        AccountDetails(
-            id=row.id,
-            name=row.name,
-            role=row.role,
-            languages=tuple(filter(None, row.languages.split(","))),
-            disabled=row.disabled,
-            has_password=row.password is not None,
-            seen_at=row.seen_at and in_utc(row.seen_at),
-            studies=studies.get(row.id, ()),
-        )
-        for row in connection.execute(select(annotator).where(condition).order_by(annotator.c.name))
-    ]
+    query = select(annotator).where(is_person(annotator), *conditions).order_by(annotator.c.name)
+    return [Account.of(row, studies.get(row.id, ())) for row in connection.execute(query)]
 
 
 # Changing accounts. Each change that takes something away ends the account's logins, and its tokens of the API.
@@ -351,35 +323,31 @@ ENDED = {"session_number": annotator.c.session_number + 1, "token_number": annot
 """Columns of an account that end every login of it, and its API tokens."""
 
 
-def set_password(engine: Engine, name: str, password: str, *, by: int | None = None) -> Account:
-    """Give an account another password, which ends its logins and tokens. Raises AuditError for a bad password."""
-    new = hashed(password)
+def _change(engine: Engine, name: str, by: int | None, action: str, **values: Any) -> Account:
     with changing_accounts(engine, by) as connection:
         account = person_named(connection, name)
-        change(connection, account.id, password=new, **ENDED)
-        note(connection, by, "password set", account=account.id)
-    return account
+        change(connection, account.id, **values)
+        # The question on its screen is free for others where it is disabled.
+        connection.execute(
+            delete(lease).where(lease.c.annotator_id == account.id, literal(values.get("disabled", False)))
+        )
+        note(connection, by, action, account=account.id)
+        return account
+
+
+def set_password(engine: Engine, name: str, password: str, *, by: int | None = None) -> Account:
+    """Give an account another password, which ends its logins and tokens. Raises AuditError for a bad password."""
+    return _change(engine, name, by, "password set", password=hashed(password), **ENDED)
 
 
 def disable_account(engine: Engine, name: str, *, by: int | None = None) -> Account:
-    """Keep an account out from now on; the question it was shown is free for others. Raises AuditError for the last
-    manager."""
-    with changing_accounts(engine, by) as connection:
-        account = person_named(connection, name)
-        _need_another_manager(connection, account)
-        change(connection, account.id, disabled=True, **ENDED)
-        connection.execute(delete(lease).where(lease.c.annotator_id == account.id))
-        note(connection, by, "account disabled", account=account.id)
-    return account
+    """Keep an account out from now on. Raises AuditError for the last manager."""
+    return _change(engine, name, by, "account disabled", disabled=True, **ENDED)
 
 
 def enable_account(engine: Engine, name: str, *, by: int | None = None) -> Account:
     """Let a disabled account log in again."""
-    with changing_accounts(engine, by) as connection:
-        account = person_named(connection, name)
-        change(connection, account.id, disabled=False)
-        note(connection, by, "account enabled", account=account.id)
-    return account
+    return _change(engine, name, by, "account enabled", disabled=False)
 
 
 def change_account(
@@ -391,67 +359,41 @@ def change_account(
     *,
     by: int | None = None,
 ) -> Account:
-    """Give an account another role, other languages and other studies (none: all), from its next click on.
-
-    Raises AuditError for an unknown role, a bad language or study, and where no manager would remain. Nothing is stored
-    where nothing changes.
-    """
+    """Give an account another role, other languages and studies (none: all), from its next click on. Raises AuditError
+    for an unknown role, a bad language or study, and where no manager would remain."""
     checked_role(role)
     codes = joined_languages(languages)
     with changing_accounts(engine, by) as connection:
         account = person_named(connection, name)
-        if role != "manager":
-            _need_another_manager(connection, account)
-        had = _details(connection, annotator.c.id == account.id)[0]
-        values: dict[str, list[Any]] = {
+        values: dict[str, Any] = {
             "role": [account.role, role],
-            "languages": [",".join(had.languages), codes],
-            "assigned": [list(had.studies), sorted(set(studies))],
+            "languages": [",".join(account.languages), codes],
+            "assigned": [list(account.studies), sorted(set(studies))],
         }
         if changed := {key: value for key, value in values.items() if value[0] != value[1]}:
             change(connection, account.id, role=role, languages=codes)
             assign(connection, account.id, studies)
             # The question on its screen may be in a language or of a study that is not for it any more.
             connection.execute(delete(lease).where(lease.c.annotator_id == account.id))
-            detail: dict[str, Any] = changed
-            note(connection, by, "account changed", account=account.id, **detail)
-    return Account(account.id, account.name, role)
+            note(connection, by, "account changed", account=account.id, **changed)
+        return person_named(connection, name)
 
 
-def _need_another_manager(connection: Connection, account: Account) -> None:
-    """Raise AuditError where this account is the last manager that is not disabled, within `changing_accounts`."""
-    is_manager = (annotator.c.role == "manager") & annotator.c.disabled.is_(False)
-    if account.role == "manager" and not count_rows(connection, annotator, is_manager, annotator.c.id != account.id):
-        raise AuditError(message("account.last_manager", name=account.name))
-
-
-class DeletedPerson(NamedTuple):
-    """What is kept of a deleted person: the name in place of theirs, and how much they gave."""
-
-    name: str
-    judgements: int
-    adjudications: int
-
-
-def delete_person(engine: Engine, name: str, *, by: int | None = None) -> DeletedPerson:
-    """Take name, password, languages, studies and invitations away from an account and disable it.
-
-    History is append-only: judgements and adjudications stay, comments included, under the name `deleted-N` with N the
-    account's number, and count as before. Raises AuditError for the last manager and for one's own account.
-    """
+def delete_person(engine: Engine, name: str, *, by: int | None = None) -> str:
+    """Take name, password, languages, studies and invitations away from an account, for good; returns `deleted-N`, its
+    name from now on. Judgements and adjudications stay and count. Raises AuditError for the last manager and one's own
+    account."""
     with changing_accounts(engine, by) as connection:
         account = person_named(connection, name)
         if account.id == by:
             raise AuditError(message("account.own_deletion"))
-        _need_another_manager(connection, account)
         new_name = f"{DELETED}{account.id}"
         empty = {"name": new_name, "password": None, "languages": "", "completion_code": None, "disabled": True}
         change(connection, account.id, **empty, **ENDED)
         for table in (lease, assignment, invitation):
             connection.execute(delete(table).where(table.c.annotator_id == account.id))
-        own = (count_rows(connection, table, table.c.annotator_id == account.id) for table in (judgement, adjudication))
         note(connection, by, "person deleted", account=account.id)
-        return DeletedPerson(new_name, *own)
+        return new_name
 
 
 # Who works on which studies: everybody on all of them, but for accounts that a manager has assigned to some.
@@ -498,8 +440,7 @@ class Entry(NamedTuple):
     """A line of the log."""
 
     at: datetime
-    who: str | None
-    """Name of the account; None: the owner of the database."""
+    who: str | None  # Name of the account; None: the owner of the database
     action: str
     question_id: int | None
     detail: dict[str, Any]
@@ -508,10 +449,8 @@ class Entry(NamedTuple):
 def note(
     connection: Connection, account_id: int | None, action: str, question_id: int | None = None, **detail: Any
 ) -> None:
-    """Append a line to the log in the caller's transaction.
-
-    `detail` holds numbers and fixed words, never anyone's name or text: exports include it unchanged.
-    """
+    """Append a line to the log in the caller's transaction. `detail` holds numbers and fixed words, never anyone's name
+    or text: exports include it unchanged."""
     row = {"annotator_id": account_id, "action": action, "question_id": question_id, "detail": detail}
     connection.execute(log.insert(), row | {"at": tables.now()})
 

@@ -2,60 +2,39 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Engine, case, func, select, true
+from sqlalchemy import ColumnElement, Connection, Engine, Integer, case, cast, func, select, true
 
 from audit.false_satisfaction.questions import OpenQuestions, count_open, from_column
-from audit.judging.accounts import assignments_of, is_person, reading_as_manager
+from audit.judging.accounts import account_details, reading_as_manager
 from audit.judging.answers import is_disputed, is_vote
 from audit.judging.asides import is_flagged, midnight
 from audit.store import tables
 from audit.store.copying import in_utc
-from audit.store.core import annotator, answer, count_rows, input_table, judgement, question
+from audit.store.core import answer, count_rows, input_table, judgement, question
 from audit.tasks.questions import ORIGINS, SCALES, UNSURE
 
-PAUSE = timedelta(minutes=5)
-"""So long without a decision is a pause."""
-RECENT = timedelta(days=7)
-"""What is counted as the present pace."""
+PAUSE = timedelta(minutes=5)  # So long without a decision is a pause
+RECENT = timedelta(days=7)  # What is counted as the present pace
 Among = ColumnElement[bool] | None
 """A condition on the table question: only what is about these questions counts; None: everything."""
 
 
-# Questions that nobody may answer: for managers, who add accounts and assign them.
-
-
-@dataclass(frozen=True)
-class Unread:
-    """Open questions about texts in these languages that no account both reads and works on."""
+class Unread(NamedTuple):
+    """Open questions about texts in these languages (of a translation the text's, then the one that it was translated
+    into) that no account both reads and works on."""
 
     languages: tuple[str, ...]
-    """Codes of all that must be read: of a translation the text's, then the one that it was translated into."""
     questions: int
 
 
 def unread_questions(engine: Engine, by: int | None = None) -> list[Unread]:
-    """As `unread`, for a manager (`by`, an account id; else NotAllowed) or whoever has the database itself (None)."""
-    with reading_as_manager(engine, by) as connection:
-        return unread(connection)
-
-
-def unread(connection: Connection) -> list[Unread]:
-    """Open questions that no account may answer, most questions first; none where nobody has an account.
-
-    Adjudicators and managers are counted where there are no annotators. A question about a group is taken to be in the
-    languages of its source.
-    """
-    rows = connection.execute(
-        select(annotator.c.id, annotator.c.role, annotator.c.languages).where(
-            is_person(annotator), annotator.c.disabled.is_(False)
-        )
-    ).all()
-    studies_of = assignments_of(connection)
-    accounts = [row for row in rows if row.role == "annotator"] or rows
+    """Count the open questions that no account may answer, most first; none where nobody has an account. Without
+    annotators, adjudicators and managers are counted. A question about a group is in the languages of its source."""
+    people = [account for account in account_details(engine, by=by) if not account.disabled]
+    accounts = [account for account in people if account.role == "annotator"] or people
     query = (
         select(input_table.c.languages, question.c.studies, func.count())
         .join(question, question.c.input_id == input_table.c.id)
@@ -63,65 +42,51 @@ def unread(connection: Connection) -> list[Unread]:
         .group_by(input_table.c.languages, question.c.studies)
     )
     numbers: Counter[tuple[str, ...]] = Counter()
-    for joined, studies, number in connection.execute(query):
-        languages, asking = tuple(dict.fromkeys(joined.split(","))), set(from_column(studies))
-        able = (
-            (not row.languages or set(row.languages.split(",")).issuperset(languages))
-            and (row.id not in studies_of or not asking.isdisjoint(studies_of[row.id]))
-            for row in accounts
-        )
-        if accounts and not any(able):
-            numbers[languages] += number
+    with engine.connect() as connection:
+        for joined, studies, number in connection.execute(query) if accounts else ():
+            languages, asking = tuple(dict.fromkeys(joined.split(","))), from_column(studies)
+            if not any(
+                (not account.languages or set(languages) <= set(account.languages))
+                and (not account.studies or set(asking) & set(account.studies))
+                for account in accounts
+            ):
+                numbers[languages] += number
     return sorted(map(Unread, numbers, numbers.values()), key=lambda each: (-each.questions, each.languages))
 
 
-# How far judging is, and how fast it goes.
-
-
-@dataclass(frozen=True)
-class Speed:
-    """How fast people judge, from what was judged in the app within `RECENT`."""
+class Speed(NamedTuple):
+    """How fast people judge, from what was judged in the app within `RECENT`: judgements, hours of people at work
+    (from decision to decision, pauses left out, all people added up), judgements in an hour of one person's work, and
+    in 24 hours, nights included, since the first one; None where nobody judged."""
 
     judgements: int
     hours: float
-    """Hours of people at work: from decision to decision, pauses left out, all people added up."""
     per_hour: float | None
-    """Judgements in an hour of one person's work; None where nobody judged."""
     per_day: float | None
-    """Judgements in 24 hours, nights included, since the first one of the time that is counted."""
 
 
-@dataclass(frozen=True)
-class Overview:
+class Overview(NamedTuple):
     """Counts over the whole database, or over some of its questions; `unread` is of the whole database."""
 
     questions: OpenQuestions
     answers: Mapping[str, int]
     """Questions with an answer, by origin (adjudicated, people, gold); one question may have several origins."""
-    disputed: int
-    """Questions whose votes do not settle them and that nobody has adjudicated."""
-    flagged: int
-    """Flagged questions to which no adjudicator has replied."""
-    filled: int
-    """Questions that as many people judged as they want."""
-    split: int
-    """Of these, those whose votes are not all the same, settled or not. "Unsure" agrees with nothing."""
-    today: int
-    """Judgements of people that count, since midnight (UTC)."""
-    week: int
-    """And within the last seven days."""
-    left: int
-    """Judgements that the open questions still want, audits included."""
+    flagged: int  # Flagged questions to which no adjudicator has replied
+    today: int  # Judgements of people that count, since midnight (UTC)
+    week: int  # And within the last seven days
     speed: Speed
     ends: datetime | None
     """When the open questions have all their votes at the present pace; None without a pace, or with nothing left."""
     unread: tuple[Unread, ...]
-    """Open questions in languages that too few accounts read."""
+    filled: int  # Questions that as many people judged as they want
+    split: int  # Of these, those whose votes are not all the same, settled or not. "Unsure" agrees with nothing.
+    disputed: int  # Questions whose votes do not settle them and that nobody has adjudicated
+    left: int  # Judgements that the open questions still want, audits included
 
 
 def overview(engine: Engine, by: int | None = None, among: Among = None) -> Overview:
     """Count for a manager (`by`, an account id; else NotAllowed) or for whoever has the database itself (None)."""
-    moment = tables.now()
+    moment, wanted = tables.now(), true() if among is None else among
 
     def about(table: Any) -> ColumnElement[bool]:
         return true() if among is None else table.c.question_id.in_(select(question.c.id).where(among))
@@ -134,16 +99,16 @@ def overview(engine: Engine, by: int | None = None, among: Among = None) -> Over
             for since in (midnight(moment), moment - RECENT)
         )
         speed = speed_of(_decisions(connection, moment - RECENT, about(judgement)), moment)
-        votes = _votes(connection, among)
+        votes = _votes(connection, wanted)
         return Overview(
-            questions=count_open(connection, among),
-            answers={origin: answers.get(origin, 0) for origin in ORIGINS},
-            flagged=count_rows(connection, question, is_flagged(), true() if among is None else among),
-            today=today,
-            week=week,
-            speed=speed,
-            ends=moment + timedelta(days=votes["left"] / speed.per_day) if votes["left"] and speed.per_day else None,
-            unread=tuple(unread(connection)),
+            count_open(connection, among),
+            {origin: answers.get(origin, 0) for origin in ORIGINS},
+            count_rows(connection, question, is_flagged(), wanted),
+            today,
+            week,
+            speed,
+            moment + timedelta(days=votes["left"] / speed.per_day) if votes["left"] and speed.per_day else None,
+            tuple(unread_questions(engine, by)),
             **votes,
         )
 
@@ -155,13 +120,11 @@ def speed_of(decisions: Mapping[int, Sequence[tuple[datetime, datetime]]], now: 
 
     >>> noon, minute = datetime(2026, 1, 1, 12), timedelta(minutes=1)
     >>> shown = [(noon, noon + minute), (noon + minute, noon + 2 * minute), (noon + 60 * minute, noon + 61 * minute)]
-    >>> found = speed_of({1: shown}, noon + minute + timedelta(days=2))
-    >>> found.judgements, found.hours, found.per_hour, found.per_day
-    (3, 0.05, 60.0, 1.5)
+    >>> speed_of({1: shown}, noon + minute + timedelta(days=2))
+    Speed(judgements=3, hours=0.05, per_hour=60.0, per_day=1.5)
     """
-    number, work = 0, timedelta(0)
+    number, work = sum(map(len, decisions.values())), timedelta(0)
     for moments in decisions.values():
-        number += len(moments)
         before = None
         for shown, decided in moments:
             gap = decided - (shown if before is None or decided - before >= PAUSE else before)
@@ -170,12 +133,11 @@ def speed_of(decisions: Mapping[int, Sequence[tuple[datetime, datetime]]], now: 
     if not number:
         return Speed(0, 0.0, None, None)
     hours = work / timedelta(hours=1)
-    first = min(moments[0][1] for moments in decisions.values() if moments)
-    days = max((now - first) / timedelta(days=1), 1.0)
+    days = max((now - min(moments[0][1] for moments in decisions.values())) / timedelta(days=1), 1.0)
     return Speed(number, hours, number / hours if hours else None, number / days)
 
 
-def _votes(connection: Connection, among: Among) -> dict[str, int]:
+def _votes(connection: Connection, among: ColumnElement[bool]) -> dict[str, int]:
     """`filled`, `split`, `disputed` and `left` over all questions; ratings are only left, nobody splits on them."""
     voted = (
         select(
@@ -190,18 +152,16 @@ def _votes(connection: Connection, among: Among) -> dict[str, int]:
     )
     votes = func.coalesce(voted.c.votes, 0)
     full = question.c.kind.not_in(SCALES) & voted.c.votes.is_not(None) & (votes >= question.c.annotators)
-    split = full & ((voted.c.kinds > 1) | (voted.c.unsure > 0))
     lacking = question.c.priority.is_not(None) & (votes < question.c.annotators)
     numbers = {
         "filled": case((full, 1), else_=0),
-        "split": case((split, 1), else_=0),
+        "split": case((full & ((voted.c.kinds > 1) | (voted.c.unsure > 0)), 1), else_=0),
         "disputed": case((is_disputed(), 1), else_=0),
         "left": case((lacking, question.c.annotators - votes), else_=0),
     }
-    query = select(*(func.coalesce(func.sum(number), 0).label(name) for name, number in numbers.items()))
-    query = query.select_from(question.outerjoin(voted, voted.c.question_id == question.c.id))
-    row = connection.execute(query if among is None else query.where(among)).mappings().one()
-    return {name: int(number) for name, number in row.items()}  # PostgreSQL's sums of whole numbers are decimals
+    sums = (cast(func.coalesce(func.sum(number), 0), Integer).label(name) for name, number in numbers.items())
+    query = select(*sums).select_from(question.outerjoin(voted, voted.c.question_id == question.c.id)).where(among)
+    return dict(connection.execute(query).mappings().one())
 
 
 def _decisions(

@@ -1,11 +1,10 @@
-"""What adjudicators settle: disputes, and what they settled lately and change.
-
-An adjudication is append-only, and counts before the people's answer.
-"""
+"""What adjudicators settle: disputes, flagged questions, and what they settled lately and change. An adjudication is
+append-only, and counts before the people's answer. Opinions have numbers in place of names, which could sway an
+adjudicator: in an order of each question's own."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Engine, exists, select
 
@@ -21,12 +20,10 @@ from audit.messages import message
 from audit.store.core import adjudication, aside, count_rows, judgement, question
 from audit.tasks.questions import BROKEN, HOLDS, UNSURE
 
-LAST = 10
-"""Adjudications that can be changed."""
+LAST = 10  # Adjudications that can be changed
 
 
-@dataclass(frozen=True)
-class Adjudicated:
+class Adjudicated(NamedTuple):
     """A question that this adjudicator settled, as they settled it last."""
 
     id: int
@@ -47,12 +44,9 @@ def adjudicate(
     *,
     only_open: bool = False,
 ) -> int:
-    """Settle a question: its allowed labels and why; returns the adjudication's id.
-
-    `code` is a word of `audit.judging.causes.REASONS`; `reason` may be empty with any but `other`. A question can
-    be adjudicated again, and the last one counts; with `only_open` one that was adjudicated and not flagged since is
-    refused, but for the same decision of the same account, whose id is returned. Raises NotAllowed or Refused.
-    """
+    """Settle a question: its allowed labels and why (a `code` of `REASONS`, words, or both); returns the adjudication's
+    id. It can be settled again, and the last one counts; with `only_open` one that was settled and not flagged since is
+    refused, but for the same decision of the same account."""
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         if only_open:
             work.hold(question_id)  # of two adjudicators with it on their screens, the second finds that it is settled
@@ -69,11 +63,9 @@ def adjudicate(
 
 def my_adjudications(engine: Engine, account_id: int) -> list[Adjudicated]:
     """The last questions that this account settled and nobody has settled since, the newest first; at most `LAST`.
-
-    Raises NotAllowed.
-    """
+    Raises NotAllowed."""
     with reading_as(engine, account_id, *ADJUDICATORS) as connection:
-        return _latest_adjudications(connection, account_id)
+        return _latest(connection, account_id)
 
 
 def change_adjudication(
@@ -85,39 +77,29 @@ def change_adjudication(
     code: str | None = None,
     of_question: int | None = None,
 ) -> int:
-    """Settle one of the last questions anew; returns the new adjudication's id. The old one stays in the history.
-
-    Raises NotAllowed, and Refused where it is not one of the last, is about another question than `of_question` (None:
-    any), or the answer cannot be taken (`adjudicate`).
-    """
+    """Settle one of the last `LAST` questions anew; returns the new adjudication's id. Raises Refused where it is none
+    of these, is about another question than `of_question`, or the answer cannot be taken."""
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
-        question_id = work.connection.execute(
-            select(adjudication.c.question_id).where(adjudication.c.id == adjudication_id)
-        ).scalar()
-        if question_id is not None:
+        of = select(adjudication.c.question_id).where(adjudication.c.id == adjudication_id)
+        if (question_id := work.connection.execute(of).scalar()) is not None:
             work.hold(int(question_id))  # what somebody else settles meanwhile is seen below
-        before = next(
-            (entry for entry in _latest_adjudications(work.connection, account_id) if entry.id == adjudication_id), None
-        )
-        if before is None or of_question not in (None, before.shown.id):
+        recent = {entry.id for entry in _latest(work.connection, account_id)}
+        if question_id is None or adjudication_id not in recent or of_question not in (None, question_id):
             raise Refused(message("refused.not_recent", most=LAST))
-        return _adjudicate(work, before.shown.id, allowed, reason, code)
+        return _adjudicate(work, int(question_id), allowed, reason, code)
 
 
 def take_back(engine: Engine, account_id: int) -> Adjudicated | None:
-    """Take back what this account settled last, so that the question waits for a decision again; returns what it was.
-
-    None where nothing of theirs stands, or somebody has settled it since. What was decided stays in the history; a row
-    that allows no label takes it back. Raises NotAllowed, and Refused after `LAST` in a row.
-    """
+    """Take back what this account settled last, by a row that allows no label: the question waits again. None where
+    nothing of theirs stands, or somebody has settled it since. Raises Refused after `LAST` in a row."""
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         newest = select(adjudication.c.question_id).where(_own(account_id)).order_by(adjudication.c.id.desc()).limit(1)
         question_id = work.connection.execute(newest).scalar()
         if question_id is None:
             return None
         held = work.hold(int(question_id))
-        before = next(iter(_latest_adjudications(work.connection, account_id)), None)
-        if before is None or held is None or before.shown.id != question_id:
+        before = next(iter(_latest(work.connection, account_id)), None)
+        if before is None or before.shown.id != question_id:
             return None  # somebody else was faster
         last = select(adjudication.c.allowed).where(adjudication.c.annotator_id == account_id)
         rows = work.connection.execute(last.order_by(adjudication.c.id.desc()).limit(LAST)).scalars().all()
@@ -127,8 +109,7 @@ def take_back(engine: Engine, account_id: int) -> Adjudicated | None:
         return before
 
 
-def _adjudicate(work: Work, question_id: int, allowed: Sequence[str], reason: str, code: str | None = None) -> int:
-    """Append an adjudication, if it can be taken. Raises Refused."""
+def _adjudicate(work: Work, question_id: int, allowed: Sequence[str], reason: str, code: str | None) -> int:
     if not allowed:
         raise Refused(message("refused.no_label"))
     check_comment(reason)
@@ -143,7 +124,7 @@ def _adjudicate(work: Work, question_id: int, allowed: Sequence[str], reason: st
     return work.decide(held, allowed, reason, code)
 
 
-def _latest_adjudications(connection: Connection, account_id: int) -> list[Adjudicated]:
+def _latest(connection: Connection, account_id: int) -> list[Adjudicated]:
     query = select(adjudication).where(_own(account_id)).order_by(adjudication.c.id.desc()).limit(LAST)
     adjudications = []
     for row in connection.execute(query).all():
@@ -158,23 +139,17 @@ def _own(account_id: int) -> ColumnElement[bool]:
     return (adjudication.c.annotator_id == account_id) & stands(adjudication)
 
 
-# Questions on which people disagree, and what they said, without names.
-#
-# Who said what could sway an adjudicator, so opinions are numbered: in another order for each question, one that
-# follows neither the accounts nor the time.
+# Questions on which people disagree, and what they said, without names; and flagged ones.
 
 
-@dataclass(frozen=True)
-class Opinion:
-    """What one person said of a question. `number` stands for the name, from 1, on this question only."""
+class Opinion(NamedTuple):
+    """What one person said of a question, and wrote to it. `number` stands for the name, from 1, on this question only;
+    an `answer` of None: they flagged the question and did not answer it."""
 
     number: int
     answer: str | None
-    """The label or `unsure`; None: they flagged the question and did not answer it."""
     comment: str | None = None
-    """What they wrote to their answer."""
-    flags: tuple[str, ...] = ()
-    """What they wrote to their flags, oldest first."""
+    flags: tuple[str, ...] = ()  # What they wrote to their flags, oldest first
 
 
 def open_disputes(connection: Connection) -> list[int]:
@@ -194,32 +169,20 @@ def disputes(engine: Engine, account_id: int) -> list[int]:
 
 
 def opinions(engine: Engine, account_id: int, question_id: int) -> list[Opinion]:
-    """What people said of a question, numbered without names. Raises NotAllowed."""
-    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
-        return _people(connection, question_id)
-
-
-def _people(connection: Connection, question_id: int) -> list[Opinion]:
-    """Everybody who answered or flagged the question, in the order of their numbers: an order of this question's own,
-    the same each time."""
-    of_question = judgement.c.question_id == question_id
-    votes = {
-        row.annotator_id: row for row in connection.execute(select(judgement).where(of_question, is_vote(judgement)))
-    }
+    """What everybody said who answered or flagged a question, in an order of its own, the same each time. Raises
+    NotAllowed."""
+    voted = select(judgement).where(judgement.c.question_id == question_id, is_vote(judgement))
+    flagged = (aside.c.question_id == question_id, aside.c.kind == FLAG, ~exists().where(taken_back(aside)))
     flags: dict[int, list[str]] = {}
-    own = (aside.c.question_id == question_id, aside.c.kind == FLAG, ~exists().where(taken_back(aside)))
-    for row in connection.execute(select(aside).where(*own).order_by(aside.c.id)):
-        flags.setdefault(row.annotator_id, []).append(row.comment or "")
+    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
+        votes = {row.annotator_id: (row.answer, row.comment) for row in connection.execute(voted)}
+        for row in connection.execute(select(aside).where(*flagged).order_by(aside.c.id)):
+            flags.setdefault(row.annotator_id, []).append(row.comment or "")
     ids = sorted({*votes, *flags}, key=lambda id: digest("opinion", str(question_id), str(id)))
-    opinions = []
-    for number, id in enumerate(ids, start=1):
-        vote = votes.get(id)
-        answer, comment = (vote.answer, vote.comment) if vote else (None, None)
-        opinions.append(Opinion(number, answer, comment, tuple(flags.get(id, ()))))
-    return opinions
-
-
-# Flagged questions, which adjudicators settle or send back.
+    return [
+        Opinion(number, *votes.get(id, (None, None)), tuple(flags.get(id, ())))
+        for number, id in enumerate(ids, start=1)
+    ]
 
 
 def flagged_ids(engine: Engine, account_id: int) -> list[int]:
@@ -230,15 +193,12 @@ def flagged_ids(engine: Engine, account_id: int) -> list[int]:
 
 def flags_left(engine: Engine, account_id: int) -> int:
     """Count the flagged questions that wait for a reply. Raises NotAllowed."""
-    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
-        return count_rows(connection, question, is_flagged())
+    return len(flagged_ids(engine, account_id))
 
 
 def send_back(engine: Engine, account_id: int, question_id: int, remark: str = "") -> None:
-    """Give a flagged question back to the annotators who flagged it, with a remark that they see above it.
-
-    Raises NotAllowed, or Refused where the question is not flagged any more or the remark is too long.
-    """
+    """Give a flagged question back to the annotators who flagged it, with a remark that they see above it. Raises
+    NotAllowed, or Refused where the question is not flagged any more or the remark is too long."""
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         work.hold(question_id)  # of two adjudicators with it on their screens, the second finds it replied to
         check_comment(remark)

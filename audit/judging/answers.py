@@ -1,10 +1,6 @@
-"""From judgements to answers: what is settled, by whom, and what is disputed.
+"""From judgements to answers: what is settled, by whom, and what is disputed. The table `answer` is derived: the same
+history always gives the same rows."""
 
-The table `answer` is derived: `settle` rebuilds the rows of the questions it is given from judgements and
-adjudications, and the same history always gives the same rows.
-"""
-
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache
@@ -35,8 +31,7 @@ from audit.store.core import adjudication, annotator, answer, count_rows, judgem
 from audit.tasks.questions import SCALES, UNSURE
 
 WITHDRAWN = "withdrawn"
-PEOPLE = ("adjudicated", "people")
-"""Those of them that come from people."""
+PEOPLE = ("adjudicated", "people")  # Those of them that come from people
 
 VOTE = judgement.alias("vote")
 
@@ -90,22 +85,17 @@ def voted_answers(votes: Sequence[Vote], quorum: Quorum) -> dict[str, list[str]]
     return answers
 
 
-class _History(NamedTuple):
-    """What the history makes of some questions."""
-
-    rows: Sequence[Row[Any]]
-    filled: set[int]
-    answers: dict[tuple[int, str], list[str]]
-    """(question, origin) -> allowed labels."""
+_Answers = dict[tuple[int, str], list[str]]  # (question, origin) -> allowed labels
 
 
-def _history(connection: Connection, question_ids: Collection[int]) -> _History:
+def _history(connection: Connection, question_ids: Collection[int]) -> tuple[Sequence[Row[Any]], set[int], _Answers]:
+    """What the history makes of some questions: their rows, those that are filled, and the answers."""
     rows = connection.execute(_questions(), {"ids": list(question_ids)}).all()
     votes: dict[int, list[Vote]] = {row.id: [] for row in rows}
     for vote in counting_votes(connection, question_ids):
         votes[vote.question_id].append(vote)
     filled = {row.id for row in rows if sum(vote.role in ROLES for vote in votes[row.id]) >= row.annotators}
-    answers: dict[tuple[int, str], list[str]] = {}
+    answers: _Answers = {}
     for row in rows:
         if row.kind not in SCALES:
             voted = voted_answers(votes[row.id], Quorum(row.annotators, row.quorum))
@@ -113,35 +103,27 @@ def _history(connection: Connection, question_ids: Collection[int]) -> _History:
     if adjudicated := [row.id for row in rows if row.adjudicated]:
         last = {id: sorted(allowed) for id, allowed in connection.execute(_adjudications(), {"ids": adjudicated})}
         answers |= {(id, "adjudicated"): allowed for id, allowed in last.items() if allowed}
-    return _History(rows, filled, answers)
+    return rows, filled, answers
 
 
 def settle(connection: Connection, question_ids: Iterable[int]) -> set[int]:
     """Rebuild what is derived about these questions: their answers, and whether they have all the votes they need.
-
-    Writes what has changed and nothing else. Returns the questions that have other answers than before.
-    """
+    Writes what has changed and nothing else. Returns the questions that have other answers than before."""
     return {id for piece in pieces(question_ids) for id in _settle(connection, piece)}
 
 
 def _settle(connection: Connection, question_ids: Collection[int]) -> set[int]:
-    history = _history(connection, question_ids)
+    rows, full, after = _history(connection, question_ids)
     for filled in (True, False):
-        if outdated := [row.id for row in history.rows if row.filled != filled == (row.id in history.filled)]:
+        if outdated := [row.id for row in rows if row.filled != filled == (row.id in full)]:
             connection.execute(question.update().where(question.c.id.in_(outdated)).values(filled=filled))
-    before: dict[tuple[int, str], list[str]] = {}
-    if answered := [row.id for row in history.rows if row.answered]:
+    before: _Answers = {}
+    if answered := [row.id for row in rows if row.answered]:
         before = {(id, origin): allowed for id, origin, allowed in connection.execute(_stored(), {"ids": answered})}
-    after = history.answers
     changed = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
-    for id, origin in changed:
-        if (id, origin) in before:
-            connection.execute(delete(answer).where(answer.c.question_id == id, answer.c.origin == origin))
-    new = [
-        {"question_id": id, "origin": origin, "allowed": after[id, origin]}
-        for id, origin in changed
-        if (id, origin) in after
-    ]
+    for id, origin in before.keys() & changed:
+        connection.execute(delete(answer).where(answer.c.question_id == id, answer.c.origin == origin))
+    new = [{"question_id": key[0], "origin": key[1], "allowed": after[key]} for key in changed if key in after]
     insert_new(connection, tables.Answer, new)
     return {id for id, _ in changed}
 
@@ -153,11 +135,9 @@ def counting_votes(connection: Connection, question_ids: Iterable[int]) -> list[
     ]
 
 
-def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict[tuple[int, str], list[str]]:
+def settled_answers(connection: Connection, question_ids: Iterable[int]) -> _Answers:
     """(question, origin) -> allowed labels, as the history of these questions has them; writes nothing."""
-    return {
-        key: allowed for piece in pieces(question_ids) for key, allowed in _history(connection, piece).answers.items()
-    }
+    return {key: labels for piece in pieces(question_ids) for key, labels in _history(connection, piece)[2].items()}
 
 
 def settled_by_people(connection: Connection) -> dict[int, frozenset[str]]:
@@ -259,49 +239,15 @@ def stands(row: Any) -> ColumnElement[bool]:
 
 
 def is_disputed() -> ColumnElement[bool]:
-    """Condition on `question`: it has all its votes, these do not settle it, and nobody has adjudicated it.
-
-    Of ratings every one counts: nobody disputes them.
-    """
+    """Condition on `question`: it has all its votes, these do not settle it, and nobody has adjudicated it. Of ratings
+    every one counts: nobody disputes them."""
     agreed = exists().where(answer.c.question_id == question.c.id, answer.c.origin == "people")
     undecided = and_(~agreed, ~is_adjudicated(question.c.id))
     return and_(question.c.filled.is_(True), question.c.kind.not_in(SCALES), undecided)
 
 
-# The client of an answer: the app's version, and the browser's family, version and platform, or the command. Of what a
-# browser says of itself only words of our own lists and a number are kept: too little to know one browser among others,
-# and nothing that a visitor wrote.
-
-_FAMILIES = {
-    # What imitates others comes first: Edge and Opera call themselves Chrome, Chrome calls itself Safari.
-    "Edge": r"\bEdg(?:A|iOS)?/(\d{1,4})\b",
-    "Opera": r"\bOPR/(\d{1,4})\b",
-    "Firefox": r"\b(?:Firefox|FxiOS)/(\d{1,4})\b",
-    "Chrome": r"\b(?:HeadlessChrome|Chrome|CriOS)/(\d{1,4})\b",
-    "Safari": r"\bVersion/(\d{1,4})\b.*\bSafari/",
-}
-_PLATFORMS = {"Android": "Android", "iPhone": "iOS", "iPad": "iPadOS", "CrOS": "ChromeOS", "Windows": "Windows",
-              "Macintosh": "macOS", "Linux": "Linux"}  # fmt: skip
-
-
-def browser(user_agent: str | None) -> str:
-    """Return the client to store for a browser, by its header User-Agent.
-
-    >>> agent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"
-    >>> browser(agent).partition("; ")[2]
-    'Chrome 131; Linux'
-    >>> browser("curl/8.0 <script>").partition("; ")[2]
-    'another browser'
-    """
-    header = (user_agent or "")[:1_000]
-    matches = ((name, re.search(pattern, header, re.ASCII)) for name, pattern in _FAMILIES.items())
-    family = next((f"{name} {match[1]}" for name, match in matches if match), "another browser")
-    platform = next((f"; {name}" for token, name in _PLATFORMS.items() if token in header), "")
-    return command(family + platform)
-
-
 def command(name: str) -> str:
-    """Return the client to store with answers that come from a command.
+    """Return the client to store with answers: the version, and the app or the command.
 
     >>> command("import-labels").partition("; ")[2]
     'import-labels'

@@ -1,17 +1,13 @@
-"""Conditions on questions: put off by somebody, awaiting a decision, in a language that somebody reads.
-
-A question that is put off is skipped for the day or flagged for an adjudicator; neither is a vote, and rows are only
-ever added (`audit.judging.judgements`).
-"""
+"""Conditions on questions: put off by somebody (skipped for the day, or flagged for an adjudicator; no votes), awaiting
+a decision, in a language that somebody reads."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
     Connection,
-    FromClause,
     ScalarSelect,
     and_,
     exists,
@@ -31,19 +27,13 @@ from audit.tasks.questions import SCALES
 
 SKIP, FLAG, BACK, UNFLAG = "skip", "flag", "back", "unflag"
 Who = int | BindParameter[Any]
-When = datetime | BindParameter[Any]
-"""Values, or places that a statement keeps for them."""
-COMMENT = 2_000
-"""Characters of a comment that are kept."""
+When = datetime | BindParameter[Any]  # Values, or places that a statement keeps for them
+COMMENT = 2_000  # Characters of a comment that are kept
 
 
 def is_flagged(account: Who | None = None, asked: Any = question) -> ColumnElement[bool]:
     """Condition on `question`, or an alias of it: flagged by this annotator, or by anybody, and no adjudicator has
-    replied since.
-
-    A reply is an adjudication that allows labels, until its adjudicator takes it back, or a row `back`; whoever flagged
-    may take it back, too.
-    """
+    replied since (settled it, not taken back, or sent it back), nor has whoever flagged taken it back."""
     back, later = aside.alias("back"), adjudication.alias("later_decision")
     reopened = exists().where(
         later.c.question_id == adjudication.c.question_id,
@@ -61,11 +51,9 @@ def is_flagged(account: Who | None = None, asked: Any = question) -> ColumnEleme
             ~reopened,
         ),
     )
-    by_account = [] if account is None else [aside.c.annotator_id == account]
-    flagged: ColumnElement[bool] = asked.c.id.in_(
-        select(aside.c.question_id).where(aside.c.kind == FLAG, *by_account, ~replied)
-    )
-    return flagged
+    by_account = true() if account is None else aside.c.annotator_id == account
+    flags = select(aside.c.question_id).where(aside.c.kind == FLAG, by_account, ~replied)
+    return cast(ColumnElement[bool], asked.c.id.in_(flags))
 
 
 def awaits_decision() -> ColumnElement[bool]:
@@ -75,15 +63,11 @@ def awaits_decision() -> ColumnElement[bool]:
     return and_(question.c.kind.not_in(SCALES), undecided)
 
 
-def taken_back(flag: FromClause) -> ColumnElement[bool]:
+def taken_back(flag: Any) -> ColumnElement[bool]:
     """Condition on another row of `aside`, for an `exists`: whoever gave this flag has taken it back since."""
     row = aside.alias("unflag")
-    return and_(
-        row.c.question_id == flag.c.question_id,
-        row.c.annotator_id == flag.c.annotator_id,
-        row.c.kind == UNFLAG,
-        row.c.id > flag.c.id,
-    )
+    same = and_(row.c.question_id == flag.c.question_id, row.c.annotator_id == flag.c.annotator_id)
+    return and_(same, row.c.kind == UNFLAG, row.c.id > flag.c.id)
 
 
 def midnight(moment: datetime) -> datetime:
@@ -130,11 +114,8 @@ def add_row(connection: Connection, account_id: int, question_id: int, kind: str
 
 
 def readable(question: Any, codes: tuple[str, ...]) -> ColumnElement[bool]:
-    """Condition on a question of the outer query: who reads `codes` (none: all) reads every text of it.
-
-    Of a question about a group, every member that is shown. Codes are compared letter for letter: who reads `zh` and
-    `zh-TW` has both.
-    """
+    """Condition on a question of the outer query: who reads `codes` (none: all) reads every text of it, of a question
+    about a group every member that is shown. Who reads `zh` and `zh-TW` has both."""
     if not codes:
         return true()
     # Aliases: the outer query may have these tables itself.
@@ -150,10 +131,8 @@ def readable(question: Any, codes: tuple[str, ...]) -> ColumnElement[bool]:
 
 
 def _all_read(joined: ColumnElement[str], codes: tuple[str, ...]) -> ColumnElement[bool]:
-    """Condition: nothing is left of codes joined by commas when the known ones are taken out.
-
-    Commas are doubled first, `,en,,en,`, so that neighbours do not share one.
-    """
+    """Condition: nothing is left of codes joined by commas when the known ones are taken out. Commas are doubled first,
+    `,en,,en,`, so that neighbours do not share one."""
     rest: ColumnElement[str] = literal(",") + func.replace(joined, ",", ",,") + literal(",")
     for code in codes:
         rest = func.replace(rest, f",{code},", "")

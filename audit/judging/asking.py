@@ -22,15 +22,12 @@ from audit.tasks.questions import ABOUT_OUTPUTS, Subject, kind_of, question_key
 
 _TERMS = ("priority", "waits", "source_input_id", "studies", "annotators")
 """The columns that say how a question is asked; the others say what it is, and never change."""
-_FEW = 200
-"""Changed answers up to which the queue is brought up to date around each; more are no dearer all at once."""
+_FEW = 200  # Changed answers up to which the queue is brought up to date around each; more are no dearer all at once
 
 
 def make_questions(connection: Connection, subjects: Iterable[Subject]) -> tuple[dict[Subject, int], int]:
     """Make the questions about these subjects that do not exist; nobody is asked them before a round wants them.
-
-    Returns the ids of all, and how many are new.
-    """
+    Returns the ids of all, and how many are new."""
     wanted = list(dict.fromkeys(subjects))
     columns = select(input_table.c.id, input_table.c.key)
     inputs = rows_among(connection, columns, input_table.c.id, sorted({input_id for _, input_id, _ in wanted}))
@@ -46,11 +43,8 @@ def make_questions(connection: Connection, subjects: Iterable[Subject]) -> tuple
 
 
 def open_questions(connection: Connection, questions: Iterable[Wanted]) -> None:
-    """Bring these questions into the queue: insert what is missing and change what differs, which is little.
-
-    A question that nobody has judged is asked of as many people as are wanted; one that somebody has judged keeps at
-    least as many as it had.
-    """
+    """Bring these questions into the queue: insert what is missing and change what differs. One that somebody has
+    judged keeps at least as many annotators as it had."""
     wanted = {question.key: asdict(question) for question in questions}
     stored = _stored(connection, wanted)
     if missing := [row for key, row in wanted.items() if key not in stored]:
@@ -101,10 +95,8 @@ def gold_labels(connection: Connection) -> dict[tuple[str, int], set[str]]:
 
 
 def update_queue(connection: Connection, changed: Collection[int] | None = None) -> None:
-    """Bring the queue up to date after these questions' answers have changed: only what they can touch; None: all.
-
-    The caller has locked what this reads and writes (`lock_around`, `lock_queue`).
-    """
+    """Bring the queue up to date after these questions' answers have changed: only what they can touch; None: all. The
+    caller has locked what this reads and writes (`lock_around`, `lock_queue`)."""
     columns = [question.c[name] for name in ("id", "key", "task", "kind", "input_id", "group_id")]
     if changed is None or len(changed) > _FEW:
         in_queue = select(question.c.id, question.c.key).where(question.c.priority.is_not(None))
@@ -153,20 +145,15 @@ def _inputs_around(connection: Connection, about: Collection[int]) -> set[int]:
 
 def lock_around(connection: Connection, question_id: int) -> None:
     """Keep others from changing an answer that has a drawn group in common with this question's, until the transaction
-    ends: what they would put into the queue hangs on both.
-
-    PostgreSQL locks the inputs of these groups, in the order of their ids so that no two processes wait for each other:
-    inputs are there before their questions are. SQLite has one writer at a time (`audit.store.bulk`).
-    """
+    ends. PostgreSQL locks the inputs of these groups, by id so that no two processes wait for each other; SQLite has
+    one writer."""
     if connection.dialect.name != "sqlite":
         connection.execute(_around(), {"question": question_id}).all()
 
 
 def lock_queue(connection: Connection) -> None:
-    """Keep others from changing any answer or question until the transaction ends; they go on reading.
-
-    Call it first: whoever holds `lock_around` must not wait for this.
-    """
+    """Keep others from changing any answer or question until the transaction ends; they go on reading. Call it first:
+    whoever holds `lock_around` must not wait for this."""
     if connection.dialect.name != "sqlite":
         connection.exec_driver_sql("LOCK TABLE input, question IN EXCLUSIVE MODE")
 

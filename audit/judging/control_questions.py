@@ -1,45 +1,38 @@
 """Control questions, whose answers are known beforehand: for training, and hidden among others to measure annotators.
-
-They are stored beside the questions and settle nothing. A question that still awaits answers cannot become one: its
-answers count, and nobody may be told about them before.
-"""
+They settle nothing, and a question that still awaits answers cannot become one."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
-from functools import cache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, bindparam, case, exists, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, case, exists, func, select
 
 from audit.errors import AuditError, Refused
-from audit.files import read_table, refuse_bad_rows
+from audit.files import read_table, refuse_bad_rows, unstorable
 from audit.judging.accounts import Account, note, reading_as_manager, writing_as_manager
-from audit.judging.answers import WITHDRAWN, is_counted, settled_answers
+from audit.judging.answers import WITHDRAWN, is_counted
 from audit.judging.asides import BACK, COMMENT, readable
 from audit.judging.asking import gold_labels, make_questions
 from audit.judging.order import FIRST, Place
 from audit.judging.settings import JudgingSettings
 from audit.keys import normal_text, uniform
 from audit.messages import message
-from audit.store import input_ids, pieces, rows_among, tables, upsert
+from audit.store import input_ids, rows_among, tables, upsert
 from audit.store.bulk import LIMIT
 from audit.store.core import answer, aside, draw, input_table, judgement, known, member, question
 from audit.tasks import Input, get_task, label_reader, takes_several, text_columns
-from audit.tasks.questions import ABOUT_OUTPUTS, ORIGINS, SCALES, UNSURE, Subject, asks_pairs, labels_of
+from audit.tasks.questions import ABOUT_OUTPUTS, SCALES, UNSURE, Subject, asks_pairs, labels_of
 from audit.text.languages import is_code
 
 PASS, REPEAT, KNOWN = 0, 2, 3
 """Passes of judgements beside ordinary ones (`FIRST`): training, hidden repeats, hidden control questions."""
 TRAINING, GOLD = "training", "gold"
 PURPOSES = (TRAINING, GOLD)
-MOST = 1_000
-"""Questions that one call picks at most."""
-LONGEST = 100_000
-"""Characters of a text that are taken."""
+MOST = 1_000  # Questions that one call picks at most
 FILE_COLUMNS = ("text", "text_b", "language", "answer", "explanation")
 
 
@@ -52,95 +45,72 @@ class KnownText:
     explanation: str = ""
 
 
-def read_known(path: str | Path, task: str = "sentiment", language: str = "en") -> list[KnownText]:
+def read_known(
+    path: str | Path, task: str = "sentiment", language: str = "en", content: bytes | None = None
+) -> list[KnownText]:
     """Read texts with their answers from a table; several right answers of a text have `|` between them.
 
-    `language` is that of rows without one. Raises BadFile or BadRow (file, line, reason) for what cannot be used.
-    """
-    return parse_known(path, None, task, language)
+    `language` is that of rows without one; `content` is what the file holds, where it was read already. Raises BadFile
+    or BadRow (file, line, reason) for what cannot be used.
 
-
-def parse_known(
-    name: str | Path, content: bytes | None, task: str = "sentiment", language: str = "en"
-) -> list[KnownText]:
-    """As `read_known`, from the content of a file; `name` is for messages.
-
-    >>> parse_known("own.csv", b"text,answer\\nA fine film.,positive|neutral")[0].allowed
+    >>> read_known("own.csv", content=b"text,answer\\nA fine film.,positive|neutral")[0].allowed
     ('positive', 'neutral')
     """
     texts, bad = text_columns(get_task(task).texts), list[tuple[int, str]]()
-    needed = (*texts, "answer")
-    table = read_table(name, needed, FILE_COLUMNS[2:], content=content, may_be_empty=needed, bad=bad)
+    table = read_table(path, (*texts, "answer"), FILE_COLUMNS[2:], content=content, bad=bad)
     labels, several, spelled = labels_of(task, "input"), takes_several([task]), label_reader(get_task(task))
-    rows: dict[bytes, KnownText] = {}
-    lines: dict[bytes, int] = {}
+    found: dict[Input, tuple[int, KnownText]] = {}
     for line, row in zip(table.index, table.to_dict("records"), strict=True):
         code, explanation = row.get("language") or language, row.get("explanation", "")
         written = [label.strip() for label in row["answer"].split("|") if label.strip()]
         allowed = tuple(dict.fromkeys((spelled(label) if several else None) or label for label in written))
-        if reason := _row_problem({name: row[name] for name in texts}, allowed, explanation, code, labels):
-            bad.append((line, reason))
-            continue
+        unknown = [label for label in allowed if label not in labels]
         item = Input.of(*(normal_text(row[name]) for name in texts), language=code)
-        if item.key in lines:
-            bad.append((line, message("known.text_again", line=lines[item.key])))
-        lines[item.key] = line
-        rows[item.key] = KnownText(item, allowed, explanation)
-    refuse_bad_rows(name, bad, len(table) + len(bad))
-    return list(rows.values())
-
-
-def _row_problem(
-    texts: Mapping[str, str], allowed: tuple[str, ...], explanation: str, code: str, labels: Sequence[str]
-) -> str | None:
-    for name, text in texts.items():
-        if not text:
-            return message("file.empty_column", column=name)
-        if len(text) > LONGEST:
-            return message("known.text_long", column=name, count=len(text), most=LONGEST)
-    if "\0" in "".join([*texts.values(), explanation]):
-        return message("known.nul")
-    if not allowed:
-        return message("known.empty_answer", allowed=labels)
-    if unknown := [label for label in allowed if label not in labels]:
-        return message("wrong.answer", answer=unknown[0], allowed=labels)
-    if set(allowed) == set(labels):
-        return message("known.every_label")
-    if not is_code(code):
-        return message("wrong.language", language=code)
-    return message("known.explanation_long", most=COMMENT) if len(explanation) > COMMENT else None
+        if what := unstorable("".join(row.values())):
+            bad.append((line, message("user_file.unstorable", what=what)))
+        elif not allowed:
+            bad.append((line, message("file.empty_column", column="answer")))
+        elif unknown:
+            bad.append((line, message("wrong.answer", answer=unknown[0], allowed=labels)))
+        elif set(allowed) == set(labels):
+            bad.append((line, message("known.every_label")))
+        elif not is_code(code):
+            bad.append((line, message("wrong.language", language=code)))
+        elif len(explanation) > COMMENT:
+            bad.append((line, message("known.explanation_long", most=COMMENT)))
+        elif item in found:
+            bad.append((line, message("known.text_again", line=found[item][0])))
+        found[item] = line, KnownText(item, allowed, explanation)
+    refuse_bad_rows(path, bad, len(table) + len(bad))
+    return [text for _, text in found.values()]
 
 
 # Managing them: for a manager (`by`, an account id; else NotAllowed) or the owner of the database (None).
 
 
-@dataclass(frozen=True)
-class KnownQuestion:
+class KnownQuestion(NamedTuple):
     """A control question with its known answer, and how many judgements were given to it in its pass."""
 
     id: int
     purpose: str
     task: str
     kind: str
+    output: str | None
     texts: tuple[str, ...]
     languages: tuple[str, ...]
-    output: str | None
-    """The output that is judged with the texts, of a question of kind `pair`."""
     allowed: tuple[str, ...]
     explanation: str
     judged: int
-    at: datetime
 
 
-@dataclass(frozen=True)
-class Added:
+class Added(NamedTuple):
     """How many control questions a call added, and how many it changed; where they were picked, from how many
     candidates, and how many of each label."""
 
     added: int
     changed: int
-    candidates: int | None = None
-    labels: Mapping[str, int] | None = None
+    candidates: int = 0
+    labels: Mapping[str, int] = MappingProxyType({})
 
 
 def known_questions(engine: Engine, *, by: int | None = None) -> list[KnownQuestion]:
@@ -148,22 +118,22 @@ def known_questions(engine: Engine, *, by: int | None = None) -> list[KnownQuest
     of_purpose = case((known.c.purpose == TRAINING, PASS), else_=KNOWN)
     given = (judgement.c.question_id == known.c.question_id, judgement.c.round == of_purpose)
     judged = select(func.count()).where(*given, judgement.c.answer != WITHDRAWN).correlate(known).scalar_subquery()
-    columns = [question.c.task, question.c.kind, question.c.output, input_table.c.texts, input_table.c.languages]
+    about = (question.c.task, question.c.kind, question.c.output, input_table.c.texts, input_table.c.languages)
     query = (
-        select(known, *columns, judged.label("judged"))
+        select(known, *about, judged.label("judged"))
         .join(question, question.c.id == known.c.question_id)
         .join(input_table, input_table.c.id == question.c.input_id)
         .order_by(known.c.purpose.desc(), known.c.at, known.c.question_id)
     )
-    same = ("purpose", "task", "kind", "output", "explanation", "judged", "at")
+    same = ("purpose", "task", "kind", "output", "explanation", "judged")
     with reading_as_manager(engine, by) as connection:
         return [
             KnownQuestion(
+                **{name: row._mapping[name] for name in same},
                 id=row.question_id,
                 texts=tuple(row.texts),
                 languages=tuple(row.languages.split(",")),
                 allowed=tuple(row.allowed),
-                **{name: row._mapping[name] for name in same},
             )
             for row in connection.execute(query)
         ]
@@ -172,11 +142,9 @@ def known_questions(engine: Engine, *, by: int | None = None) -> list[KnownQuest
 def add_known(
     engine: Engine, purpose: str, items: Sequence[KnownText], *, task: str = "sentiment", by: int | None = None
 ) -> Added:
-    """Make control questions of these texts; one that exists gets the new purpose, answer and explanation.
-
-    Raises AuditError for an unknown purpose, label or task, for a task that asks about outputs, and where there is no
-    text; Refused where one of the texts still awaits answers. Nothing is changed then.
-    """
+    """Make control questions of these texts; one that exists gets the new purpose, answer and explanation. Raises
+    AuditError for an unknown purpose, label or task, and for a task that asks about outputs; Refused where a text still
+    awaits answers."""
     with writing_as_manager(engine, by) as connection:
         if not items:
             raise AuditError(message("known.no_text"))
@@ -190,35 +158,10 @@ def add_known(
         return _store(connection, purpose, rows, by)
 
 
-def add_settled_questions(
-    engine: Engine, purpose: str, question_ids: Iterable[int], explanation: str = "", *, by: int | None = None
-) -> Added:
-    """Make control questions of settled ones, with the answer that settles them: adjudicated before people before gold.
-
-    Raises AuditError for an unknown purpose, Refused for a question that does not exist, has no answer, or still awaits
-    answers.
-    """
-    with writing_as_manager(engine, by) as connection:
-        _check_purpose(purpose)
-        ids = list(dict.fromkeys(question_ids))
-        answers = settled_answers(connection, ids)
-        rows: dict[int, tuple[Sequence[str], str]] = {}
-        for id in ids:
-            allowed = next((answers[id, origin] for origin in ORIGINS if (id, origin) in answers), None)
-            if allowed is None:
-                raise Refused(message("known.not_settled", id=id))
-            rows[id] = (allowed, explanation)
-        return _store(connection, purpose, rows, by)
-
-
 def pick_known(engine: Engine, purpose: str, count: int, seed: int = 0, *, by: int | None = None) -> Added:
-    """Pick up to `count` control questions that cost no sample anything, as many of each label as there are.
-
-    Candidates are the texts of sources with one gold label (of tasks that ask about texts) and the questions that an
-    adjudicator settled, if no drawn group has any part of them and no answer is awaited. Which are taken depends on
-    `seed` and the texts alone. Raises AuditError for an unknown purpose, a count outside 1 to 1,000, and where there is
-    no candidate.
-    """
+    """Pick up to `count` control questions that cost no sample anything, as many of each label as there are: texts of
+    sources with one gold label, and questions that an adjudicator settled, if no drawn group has any part of them and
+    no answer is awaited. Which depends on `seed` and the texts alone. Raises AuditError where there is none."""
     with writing_as_manager(engine, by) as connection:
         return pick(connection, purpose, count, seed, by)
 
@@ -227,8 +170,7 @@ def pick(connection: Connection, purpose: str, count: int, seed: int, by: int | 
     """`pick_known` as a part of a transaction that has asked for the role."""
     if not 1 <= count <= MOST:
         raise AuditError(message("known.bad_count", count=count, most=MOST))
-    candidates = _candidates(connection)
-    if not candidates:
+    if not (candidates := _candidates(connection)):
         raise AuditError(message("known.nothing_to_pick"))
     keys = select(input_table.c.id, input_table.c.key)
     inputs = sorted({id for _, id, _ in candidates})
@@ -238,16 +180,15 @@ def pick(connection: Connection, purpose: str, count: int, seed: int, by: int | 
         task, input_id, output = subject
         return uniform("known", seed, task, key_of[input_id], *(() if output is None else (output,)))
 
-    strata: dict[tuple[str, ...], list[Subject]] = {}
+    strata: dict[str, list[Subject]] = {}
     for subject in sorted(candidates, key=place):
-        strata.setdefault(tuple(sorted(candidates[subject])), []).append(subject)
+        strata.setdefault("|".join(sorted(candidates[subject])), []).append(subject)
     turns = zip_longest(*(strata[labels] for labels in sorted(strata)))
     chosen = [subject for turn in turns for subject in turn if subject is not None][:count]
     questions, _ = make_questions(connection, chosen)
-    rows = {questions[subject]: (sorted(candidates[subject]), "") for subject in chosen}
+    added = _store(connection, purpose, {questions[about]: (sorted(candidates[about]), "") for about in chosen}, by)
     labels = Counter("|".join(sorted(candidates[subject])) for subject in chosen)
-    added = _store(connection, purpose, rows, by)
-    return replace(added, candidates=len(candidates), labels=dict(sorted(labels.items())))
+    return added._replace(candidates=len(candidates), labels=dict(sorted(labels.items())))
 
 
 def _candidates(connection: Connection) -> dict[Subject, frozenset[str]]:
@@ -271,42 +212,18 @@ def _candidates(connection: Connection) -> dict[Subject, frozenset[str]]:
     return {key: labels for key, labels in allowed.items() if key[1] not in drawn_inputs and key not in unavailable}
 
 
-def remove_known(engine: Engine, question_ids: Iterable[int] | None, *, by: int | None = None) -> int:
-    """Remove control questions (None: all); returns how many. Their judgements are kept.
-
-    Raises Refused for a question that is no control question.
-    """
-    with writing_as_manager(engine, by) as connection:
-        stored = set(connection.execute(select(known.c.question_id)).scalars())
-        removed = stored if question_ids is None else set(question_ids)
-        if unknown := sorted(removed - stored):
-            raise Refused(message("known.not_known", id=unknown[0]))
-        for piece in pieces(sorted(removed)):
-            connection.execute(known.delete().where(known.c.question_id.in_(piece)))
-        if removed:
-            note(connection, by, "known removed", count=len(removed))
-    return len(removed)
-
-
-def _check_purpose(purpose: str) -> None:
-    if purpose not in PURPOSES:
-        raise AuditError(message("wrong.purpose", purpose=purpose, allowed=PURPOSES))
-
-
 def _store(
     connection: Connection, purpose: str, rows: Mapping[int, tuple[Sequence[str], str]], by: int | None
 ) -> Added:
     """Store question id -> (allowed labels, explanation), if all can be."""
-    _check_purpose(purpose)
-    existing = {row.id: row for row in rows_among(connection, select(question), question.c.id, sorted(rows))}
-    if missing := sorted(rows.keys() - existing.keys()):
-        raise Refused(message("refused.no_question", id=missing[0]))
-    for id, (allowed, _) in rows.items():
-        labels = labels_of(existing[id].task, existing[id].kind)
-        if unknown := sorted(set(allowed) - set(labels)):
+    if purpose not in PURPOSES:
+        raise AuditError(message("wrong.purpose", purpose=purpose, allowed=PURPOSES))
+    for row in list(rows_among(connection, select(question), question.c.id, sorted(rows))):
+        labels = labels_of(row.task, row.kind)
+        if unknown := sorted(set(rows[row.id][0]) - set(labels)):
             raise AuditError(message("wrong.answer", answer=unknown[0], allowed=labels))
-        if existing[id].priority is not None and not existing[id].filled:
-            raise Refused(message("known.waited_for", id=id))
+        if row.priority is not None and not row.filled:
+            raise Refused(message("known.waited_for", id=row.id))
     changed = len(list(rows_among(connection, select(known.c.question_id), known.c.question_id, sorted(rows))))
     columns = {"purpose": purpose, "annotator_id": by, "at": tables.now()}
     stored = [
@@ -328,14 +245,18 @@ def _store(
 def hidden_question(
     connection: Connection, account: Account, settings: JudgingSettings, ordinary: Row[Any], place: Place
 ) -> tuple[Row[Any], int] | None:
-    """Return the hidden question that comes now in place of the `ordinary` one, and its pass; None: none does.
-
-    It is of the ordinary one's task and kind, and if possible of its language, else it would stand out. The caller asks
-    for none among the versions of a text: what chance had chosen there comes at their end, so that the shares are kept.
-    """
+    """Return the hidden question that comes in place of the `ordinary` one, of its task, kind and if possible language,
+    and its pass; None: none does. None is asked for among the versions of a text: what chance had chosen there comes at
+    their end."""
     if not settings.gold_share and not settings.repeat_share:
         return None
-    done, put_aside = connection.execute(_asked_count(), {"account": account.id}).one()
+    # How often they answered, skipped or flagged, which only ever grows, and when they last skipped or flagged.
+    own = (judgement.c.annotator_id == account.id, judgement.c.round >= FIRST, judgement.c.answer != WITHDRAWN)
+    judged = select(func.count()).where(*own).scalar_subquery()
+    deferred = (aside.c.annotator_id == account.id, aside.c.kind != BACK)
+    done, put_aside = connection.execute(
+        select(judged + func.count(aside.c.id), func.max(aside.c.at)).where(*deferred)
+    ).one()
     run, hidden = place.run, place.hidden
     if place.answers and put_aside is not None and put_aside > place.answers[0].decided_at:
         run, hidden = 1, 0
@@ -361,18 +282,6 @@ def _drawn_pass(account_id: int, number: int, settings: JudgingSettings) -> int 
     if chance < settings.gold_share:
         return KNOWN
     return REPEAT if chance < settings.gold_share + settings.repeat_share else None
-
-
-@cache
-def _asked_count() -> Select[Any]:
-    """How often `account` answered, skipped or flagged, which only ever grows, and when it last skipped or flagged."""
-    me: Any = bindparam("account")
-    judged = select(func.count()).where(
-        judgement.c.annotator_id == me, judgement.c.round >= FIRST, judgement.c.answer != WITHDRAWN
-    )
-    return select(judged.scalar_subquery() + func.count(aside.c.id), func.max(aside.c.at)).where(
-        aside.c.annotator_id == me, aside.c.kind != BACK
-    )
 
 
 def _question_columns() -> list[ColumnElement[Any]]:

@@ -1,11 +1,11 @@
 """What annotators do: judge, undo, change, skip, flag, train. An answer is acknowledged after its commit; history is
 append-only, and a question that is put off is no vote."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import BindParameter, ColumnElement, Connection, Engine, Select, bindparam, delete, exists, select
 from sqlalchemy.sql.dml import ReturningDelete
@@ -26,21 +26,17 @@ from audit.store import reading, tables
 from audit.store.core import aside, judgement, lease, question
 from audit.tasks.questions import SCALES, labels_of
 
-UNDOS = 10
-"""Answers that can be undone one after the other."""
+UNDOS = 10  # Answers that can be undone one after the other
 
 
-@dataclass(frozen=True)
-class Undone:
-    """The judgement that an annotator withdrew last."""
+class Undone(NamedTuple):
+    """The judgement that an annotator withdrew last; `in_a_row`: of how many without one given since."""
 
     question_id: int
     task: str
     answer: str
     in_a_row: int
-    """How many were withdrawn one after the other, with none given since: 1 to `UNDOS`."""
     comment: str = ""
-    """What was written to it: it goes back into the field."""
 
 
 def judge(
@@ -54,13 +50,9 @@ def judge(
     client: str | None = None,
     repeatable: bool = False,
 ) -> int:
-    """Store one judgement and return its id. Raises NotAllowed, or Refused where the answer cannot be taken.
-
-    `repeatable`: where it is this annotator's last judgement already, with the same answer and comment, nothing is
-    stored and its id is returned, for a program that sends it again since the reply to it was lost.
-    Where the question has another answer than before, the queue around it follows; most judgements leave it open, and
-    then nothing else changes.
-    """
+    """Store one judgement, with what follows from it, and return its id. Raises Refused where the answer cannot be
+    taken. `repeatable`: where it is this annotator's last judgement already, its id is returned, for a program that
+    sends it again since the reply was lost."""
     params = {"question": question_id, "account": account_id}
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
@@ -68,9 +60,11 @@ def judge(
         lease = connection.execute(_end_lease(), params).first()
         question = check_answer(held, question_id, answer, comment)
         if lease is None:
-            last = connection.execute(_last_answer(), params).first() if repeatable else None
-            if last is not None and tuple(last)[1:] == (question_id, answer, comment):
-                return int(last.id)
+            if repeatable:
+                query = select(judgement).where(_counts_for(account_id)).order_by(judgement.c.id.desc()).limit(1)
+                last = connection.execute(query).first()
+                if last is not None and (last.question_id, last.answer, last.comment) == (question_id, answer, comment):
+                    return int(last.id)
             raise Refused(message("refused.not_leased"))
         if connection.execute(_own_answer(), {**params, "round": lease.round}).first():
             raise Refused(message("refused.answered"))
@@ -88,61 +82,47 @@ def change(
     comment: str | None = None,
     client: str | None = None,
 ) -> OwnAnswer:
-    """Give this annotator's own answer to a question another label, or another comment; returns what it was before.
-
-    What was answered stays in the history, superseded by a judgement of the same pass, by the guideline in force now;
-    where nothing is another, nothing is stored. Raises NotAllowed; Refused where there is no such answer in their list
-    (`audit.judging.own_answers`), where it is closed, and for whoever must pass the training round first.
-    """
+    """Give this annotator's own answer to a question another label or comment, by the guideline in force now; returns
+    what it was before. Raises Refused where it is not in their list, where it is closed, and before the training round
+    is passed."""
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
         question = check_answer(work.hold(question_id), question_id, answer, comment)
-        if needs_training(connection, work.who, settings_of(connection)):
+        if needs_training(connection, work.account, settings_of(connection)):
             raise Refused(message("refused.training_first"))
-        before = _own(connection, account_id, question_id)
+        before = counted_answer(connection, account_id, question_id)
         if before.closed is not None:
-            raise Refused(message(f"refused.closed_{before.closed}"))
+            raise Refused(message("refused.closed_settled"))
         if (answer, comment or "") != (before.answer, before.comment):
             seen = {"shown_at": shown_at, "compared": before.compared, "client": client}
             work.judge(question, answer, before.round, comment=comment or None, supersedes=before.id, **seen)
         return before
 
 
-def _own(connection: Connection, account_id: int, question_id: int) -> OwnAnswer:
-    own = counted_answer(connection, account_id, question_id)
-    if own is None:
-        raise Refused(message("refused.no_own_answer", id=question_id))
-    return own
-
-
 def undo(engine: Engine, account_id: int, *, client: str | None = None, only: int | None = None) -> int | None:
-    """Withdraw this annotator's last judgement and lease its question to them again; returns the question's id.
-
-    `only` is the id of the judgement that is meant: any other is refused, and where that one is withdrawn already,
-    nothing changes, so that undoing twice undoes once.
-    None where there is nothing to undo. The judgement stays in the history, superseded by a row `withdrawn`.
-    Raises Refused when an adjudicator has settled the question since, and after `UNDOS` in a row.
-    """
+    """Withdraw this annotator's last judgement by a row `withdrawn`, and lease its question to them again; returns the
+    question's id, None where there is nothing to undo. `only` is the judgement that is meant: any other is refused, and
+    one that is withdrawn already changes nothing. Raises Refused when an adjudicator has settled the question since,
+    and after `UNDOS` in a row."""
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
         last = select(judgement).where(_counts_for(account_id)).order_by(judgement.c.id.desc()).limit(1)
         row = connection.execute(last).mappings().first()
-        if row is not None:
-            work.hold(int(row["question_id"]))
         if only is not None and (row is None or row["id"] != only):
             own = (judgement.c.annotator_id == account_id) & (judgement.c.answer == WITHDRAWN)
             again = select(judgement.c.question_id).where(own, judgement.c.supersedes == only)
             if (before := connection.execute(again).scalar()) is None:
                 raise Refused(message("refused.not_last", id=only))
             return int(before)
+        if row is not None:
+            work.hold(int(row["question_id"]))
         connection.execute(delete(lease).where(lease.c.annotator_id == account_id))
         if row is None:
             return None
         if len(_withdrawn_last(connection, account_id)) == UNDOS:
             raise Refused(message("refused.undone_enough", most=UNDOS))
         question_id = int(row["question_id"])
-        still_counted = select(judgement.c.id).where(judgement.c.id == row["id"], _counts_for(account_id))
-        if connection.execute(still_counted).first() is None:
+        if connection.execute(last).mappings().first() != row:  # on PostgreSQL: a manager was faster
             raise Refused(message("refused.went_stale"))
         # An adjudication settles first answers; refusing another one would tell that it was a hidden question.
         if row["round"] == FIRST and connection.execute(select(is_adjudicated(question_id))).scalar():
@@ -169,9 +149,7 @@ def undone(engine: Engine, account_id: int) -> Undone | None:
 
 def _withdrawn_last(connection: Connection, account_id: int) -> list[tuple[int, int]]:
     """The withdrawals at the end of this annotator's history, at most `UNDOS`, the last first: question, judgement.
-
-    What a manager let go stale is no undo of theirs, and does not stand between two of them.
-    """
+    What a manager let go stale is no undo of theirs, and does not stand between two of them."""
     own = (judgement.c.annotator_id == account_id, judgement.c.withdrawn_by.is_(None), judgement.c.round >= FIRST)
     columns = (judgement.c.answer, judgement.c.question_id, judgement.c.supersedes)
     query = select(*columns).where(*own).order_by(judgement.c.id.desc()).limit(UNDOS)
@@ -197,13 +175,6 @@ def _own_answer() -> Select[Any]:
     return select(judgement.c.id).where(same, _counts_for(bindparam("account")))
 
 
-@cache
-def _last_answer() -> Select[Any]:
-    """This account's last counted judgement, of whatever question."""
-    columns = (judgement.c.id, judgement.c.question_id, judgement.c.answer, judgement.c.comment)
-    return select(*columns).where(_counts_for(bindparam("account"))).order_by(judgement.c.id.desc()).limit(1)
-
-
 def _counts_for(account_id: int | BindParameter[Any]) -> ColumnElement[bool]:
     """Condition: a counted judgement of this annotator, in any pass but training."""
     return (judgement.c.annotator_id == account_id) & (judgement.c.round >= FIRST) & is_counted(judgement)
@@ -213,18 +184,14 @@ def _counts_for(account_id: int | BindParameter[Any]) -> ColumnElement[bool]:
 
 
 def skip(engine: Engine, account_id: int, question_id: int) -> None:
-    """Put a question behind for this annotator until tomorrow (UTC), and give its lease back.
-
-    It comes again today only when nothing else is left. Raises NotAllowed, or Refused where it is not leased to them.
-    """
+    """Put a question behind for this annotator until tomorrow (UTC), and give its lease back. It comes again today only
+    when nothing else is left. Raises NotAllowed, or Refused where it is not leased to them."""
     _defer(engine, account_id, question_id, SKIP, None)
 
 
 def flag(engine: Engine, account_id: int, question_id: int, comment: str) -> None:
-    """Show a question to the adjudicators with a comment; this annotator is not asked it while they have not replied.
-
-    Others still are. Raises NotAllowed, or Refused where it is not leased to them or the comment is empty or too long.
-    """
+    """Show a question to the adjudicators with a comment; until they reply, this annotator is not asked it. Raises
+    Refused where it is not leased to them or the comment is empty or too long."""
     _defer(engine, account_id, question_id, FLAG, comment.strip())
 
 
@@ -242,7 +209,6 @@ def _defer(engine: Engine, account_id: int, question_id: int, kind: str, comment
 
 
 def _check_flag(kind: str | None, comment: str | None) -> None:
-    """Raise Refused unless a question of this kind may be flagged with this comment."""
     if not comment:
         raise Refused(message("refused.flag_needs_comment"))
     check_comment(comment)
@@ -251,31 +217,31 @@ def _check_flag(kind: str | None, comment: str | None) -> None:
 
 
 def flag_answer(engine: Engine, account_id: int, question_id: int, comment: str) -> None:
-    """Show a question that this annotator has answered to the adjudicators, with a comment; the answer still counts.
-
-    Raises NotAllowed; Refused where no such answer is in their list (`audit.judging.own_answers`), where their flag
-    of it waits already, for a rating, and where the comment is empty or too long.
-    """
+    """Show a question that this annotator has answered to the adjudicators; the answer still counts. Raises Refused
+    where it is not in their list, is flagged already or a rating, and for a comment that is empty or too long."""
     with unit_of_work(engine, account_id, *ROLES) as work:
         work.hold(question_id)
-        own = _own(work.connection, account_id, question_id)
+        own = counted_answer(work.connection, account_id, question_id)
         if own.flagged:
             raise Refused(message("refused.flagged_already"))
         _check_flag(own.kind, comment.strip())
         add_row(work.connection, account_id, question_id, FLAG, comment.strip())
 
 
-def unflag(engine: Engine, account_id: int) -> int | None:
-    """Take this annotator's last flag back and lease its question to them again; returns the question's id.
+class Unflagged(NamedTuple):
+    """The question of a flag that was taken back, and what was written to it."""
 
-    None where they have judged since, an adjudicator has replied, or others have taken every place of the question:
-    then there is no flag to undo, and nothing changes but that their lease is given back, as `undo` does. Raises
-    NotAllowed.
-    """
+    question_id: int
+    comment: str
+
+
+def unflag(engine: Engine, account_id: int) -> Unflagged | None:
+    """Take this annotator's last flag back and lease its question to them again. None where they have judged since, an
+    adjudicator has replied, or others have taken its places; their lease is given back all the same, as by `undo`."""
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
         own_flag = (aside.c.annotator_id == account_id) & (aside.c.kind == FLAG) & ~exists().where(taken_back(aside))
-        flags = select(aside.c.question_id, aside.c.at).where(own_flag).order_by(aside.c.id.desc()).limit(1)
+        flags = select(aside).where(own_flag).order_by(aside.c.id.desc()).limit(1)
         last = connection.execute(flags).first()
         if last is not None:
             work.hold(int(last.question_id))
@@ -293,43 +259,27 @@ def unflag(engine: Engine, account_id: int) -> int | None:
             return None
         add_row(connection, account_id, question_id, UNFLAG, None)
         lease_question(connection, question_id, account_id)
-        return question_id
-
-
-def flag_taken_back(engine: Engine, account_id: int, question_id: int) -> str:
-    """Return what this annotator wrote to the flag of the question that they took back last; empty where there is none.
-
-    Raises NotAllowed.
-    """
-    own = (aside.c.annotator_id == account_id) & (aside.c.question_id == question_id) & (aside.c.kind == FLAG)
-    query = select(aside.c.comment).where(own, exists().where(taken_back(aside))).order_by(aside.c.id.desc()).limit(1)
-    with reading_as(engine, account_id, *ROLES) as connection:
-        return connection.execute(query).scalar() or ""
+        return Unflagged(question_id, last.comment or "")
 
 
 # Training.
 
 
-@dataclass(frozen=True)
-class Training:
-    """The page of an annotator who has not passed yet."""
+class Training(NamedTuple):
+    """The page of an annotator who has not passed yet: where this attempt stands, the share of right answers that is
+    needed, the attempt before, and the next question."""
 
     attempt: int
-    """Number of the attempt that goes on, from 1."""
     answered: int
     questions: int
     right: int
     mark: float
-    """Share of right answers that is needed."""
     last: Attempt | None
-    """The attempt before."""
     shown: Shown
-    """The next question."""
 
 
-@dataclass(frozen=True)
-class Feedback:
-    """What somebody reads after an answer in training."""
+class Feedback(NamedTuple):
+    """What somebody reads after an answer in training; `finished` is the attempt, where this was its last answer."""
 
     question_id: int
     answer: str
@@ -337,17 +287,13 @@ class Feedback:
     allowed: tuple[str, ...]
     explanation: str
     finished: Attempt | None
-    """The attempt, where this was its last answer."""
 
 
-@dataclass(frozen=True)
-class JudgingMode:
-    """What an account does now: train first, or judge, with or without hidden questions."""
+class JudgingMode(NamedTuple):
+    """What an account does now: train first, or judge, with or without hidden questions, which nobody is told apart."""
 
     training: Training | None
-    """None: not trained, or passed."""
     mixed: bool
-    """Whether hidden questions are mixed in; the browser is not told which they are."""
 
 
 def judging_mode(engine: Engine, account_id: int) -> JudgingMode:
@@ -367,11 +313,8 @@ def judging_mode(engine: Engine, account_id: int) -> JudgingMode:
 def train(
     engine: Engine, account_id: int, question_id: int, answer: str, *, shown_at: datetime | None = None
 ) -> Feedback:
-    """Store an answer in training and return what to say about it. "Unsure" is never right.
-
-    Raises NotAllowed; Refused where the question is not the next one of this account's round, or the answer is none of
-    its labels.
-    """
+    """Store an answer in training and return what to say about it. "Unsure" is never right. Raises NotAllowed; Refused
+    where the question is not the next one of this account's round, or the answer is none of its labels."""
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
         # Of two windows of the same person, the second finds the question answered.

@@ -1,22 +1,20 @@
-"""`audit import-labels`: labels that people gave elsewhere become judgements of annotators of their own, or decisions
-of adjudicators of their own. And `audit gold`: the labels of a corpus answer questions, apart from people.
-
-Imported judgements are votes like any other: a question that wants two annotators is settled by two of them that agree,
-or by one of them and somebody who judges it here. Their accounts are disabled: nobody can log in as one of them.
-"""
+"""Labels from elsewhere: `audit import-labels` stores what people said in tables or Label Studio as votes or
+adjudications of accounts that cannot log in; `audit gold` lets the labels of a corpus answer questions, apart from
+people."""
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, select, true, union
+from pydantic import BaseModel, Field, ValidationError
+from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, select
 
 from audit.errors import AuditError, BadFile
 from audit.false_satisfaction.questions import asked_by
@@ -40,31 +38,13 @@ from audit.tasks.questions import UNSURE, Subject, asks_pairs
 if TYPE_CHECKING:
     import pandas as pd
 
-QUESTION = "audit_question"
-"""The name in a task's `data` under which our export says which question a task is."""
+QUESTION = "audit_question"  # The name in a task's `data` under which our export says which question a task is
 COLUMNS = ("label", "text", "text_b", "output", "annotator", "language", "target_language", "answer", "reason")
 """What a file of labels may say. `answer` is Prodigy's: a label that was rejected or ignored is none."""
 _TEXTS = text_columns(26)
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """One label as a file has it: about an input's texts, an output of it, or a question by its key."""
-
-    where: str
-    """For messages: line 3, task 17."""
-    label: str
-    annotator: str | None = None
-    texts: tuple[str, ...] = ()
-    language: str | None = None
-    question: bytes | None = None
-    target: str | None = None
-    """The language that the text is translated into."""
-    output: str | None = None
-    shown_at: datetime | None = None
-    decided_at: datetime | None = None
-    reason: str = ""
-    """Why an adjudicator decided so: a code of `audit.judging.causes`, or words."""
+Row = Mapping[str, Any]
+"""A label: its place for messages (`where`), the fields of `COLUMNS` that its file has, and from Label Studio the
+`question` (its key), `shown_at` and `decided_at`."""
 
 
 @dataclass(frozen=True)
@@ -72,170 +52,125 @@ class Labels:
     """The labels of a file, and how many entries have none, by reason."""
 
     path: Path
-    labels: Sequence[Label]
+    rows: Sequence[Row]
     without: dict[str, int]
 
 
-_Read = Callable[[], Label | str]
-"""Reads an entry: its label, or why it has none; raises ValueError with what is wrong."""
+# Reading.
+
+
+class _Result(BaseModel):
+    type: str = ""
+    id: str = ""
+    from_name: str = ""
+    value: dict[str, Any] = {}
+
+
+class _Annotation(BaseModel):
+    result: list[_Result]
+    was_cancelled: bool = False
+    completed_by: int | str | dict[str, Any] | None = None
+    created_at: datetime | None = None
+    lead_time: float | None = Field(None, le=1e8)
+
+
+class _StudioTask(BaseModel):
+    """A task of Label Studio (https://labelstud.io/guide/task_format)."""
+
+    data: dict[str, Any]
+    annotations: list[_Annotation]
 
 
 def read_labels(path: str | Path, columns: Mapping[str, str] = MappingProxyType({})) -> Labels:
-    """Read the labels of a table, or of Label Studio's JSON.
-
-    `columns` has our name -> the file's, of `COLUMNS`: of a table a column (`label` may be several with + between them,
-    one for each annotator), of Label Studio a name in a task's data, and for `label` the Choices tag that is meant,
-    where tasks have several. Raises BadFile for a file that cannot be read, is of another kind or has entries that
-    cannot be understood (with their lines or tasks, ten at most).
-    """
+    """Read the labels of a table, or of Label Studio's JSON. `columns` has our name -> the file's, of `COLUMNS`: a
+    column (`label` may be several with + between them, one for each annotator), or a name in a task's data and for
+    `label` the Choices tag. Raises BadFile, with the line or task."""
     path = Path(path)
     if unknown := [name for name in columns if name not in COLUMNS]:
         raise AuditError(message("corpus_file.unknown_column", column=unknown[0], allowed=COLUMNS), parameter="columns")
-    if path.suffix.lower() == ".json" and (tasks := _tasks(path)) is not None:
-        return _collected(path, _label_studio(tasks, columns), [], "columns")
-    bad: list[tuple[int, str]] = []
-    table = read_table(path, ["label"], COLUMNS, columns=columns, may_be_empty=["label"], bad=bad)
-    return _of_table(path, table, [(f"line {line}", reason) for line, reason in bad], "line")
+    if path.suffix.lower() == ".json":
+        with suppress(ValueError):  # reading it as a table says why
+            tasks = parse_json(read_text(path))
+            if isinstance(tasks, list) and any(isinstance(task, dict) and "data" in task for task in tasks):
+                return _of_studio(path, tasks, columns)
+    table = read_table(path, ["label", "text"], COLUMNS, columns=columns, may_be_empty=["label"])
+    return _of_table(path, table, "line")
 
 
 def frame_labels(frame: "pd.DataFrame", name: str = "labels") -> Labels:
     """Read the labels of a frame with the columns of a table, `annotator` among them; messages call it by its `name`.
-    Raises BadFile for a column that is missing, fields that are, and a frame without rows."""
+    Raises BadFile."""
     plain = plain_frame(frame, name)
-    if missing := [column for column in ("label", "annotator") if column not in plain]:
+    if missing := [column for column in ("text", "label", "annotator") if column not in plain]:
         columns = with_commas(list(plain.columns) or message("list.none"))
         raise BadFile(f"{name} has no column {missing[0]!r}; it needs text, label and annotator, has {columns}")
-    if plain.empty:
-        raise BadFile(f"{name} has no rows")
-    return _of_table(Path(name), plain.fillna("").map(as_text), [], "row")
+    return _of_table(Path(name), plain.fillna("").map(as_text), "row")
 
 
-def _collected(path: Path, entries: Iterable[tuple[str, _Read]], bad: list[tuple[str, str]], named: str = "") -> Labels:
-    labels: list[Label] = []
-    without: Counter[str] = Counter()
-    for where, read in entries:
+def _of_table(path: Path, table: "pd.DataFrame", place: str) -> Labels:
+    rows, without = list[Row](), Counter[str]()
+    for line, row in zip(table.index, table.to_dict("records"), strict=True):
+        if row["label"] in MISSING:
+            without["no label"] += 1
+        elif row.get("answer", "accept") != "accept":
+            without["not accepted"] += 1
+        else:
+            rows.append(row | {"where": f"{place} {line}", "annotator": row.get("annotator") or None})
+    return Labels(path, rows, dict(without))
+
+
+def _of_studio(path: Path, tasks: list[Any], columns: Mapping[str, str]) -> Labels:
+    rows, without = list[Row](), Counter[str]()
+    for number, content in enumerate(tasks, start=1):
+        where = f"task {content.get('id', number) if isinstance(content, dict) else number}"
         try:
-            label = read()
-        except ValueError as reason:
-            bad.append((where, str(reason)))
-            continue
-        if isinstance(label, str):
-            without[label] += 1
-        else:
-            labels.append(label)
-    _refuse(path, bad, len(labels) + without.total() + len(bad), named)
-    return Labels(path, labels, dict(without))
+            task = _StudioTask.model_validate(content)
+            task.data.update({ours: task.data.get(theirs) for ours, theirs in columns.items() if ours != "label"})
+            labels = [_annotation(task.data, annotation, columns.get("label")) for annotation in task.annotations]
+        except ValidationError as problem:
+            first = problem.errors()[0]
+            reason = f"{'.'.join(map(str, first['loc']))}: {first['msg']}; export the format JSON, not JSON-MIN"
+            raise BadFile(message("file.at_place", file=path, place=where, reason=reason)) from None
+        except ValueError as problem:
+            refused = message("file.at_place", file=path, place=where, reason=problem)
+            raise BadFile(refused, parameter="columns") from None
+        for label in labels or ["not annotated"]:
+            if isinstance(label, str):
+                without[label] += 1
+            else:
+                rows.append({"where": where, **label})
+    return Labels(path, rows, dict(without))
 
 
-def _refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: str = "") -> None:
-    """Raise BadFile for entries (where, reason) that are wrong; the first ten are listed."""
-    if len(bad) == 1:
-        raise BadFile(message("file.at_place", file=path, place=bad[0][0], reason=bad[0][1]), parameter=parameter)
-    if bad:
-        lines = [message("file.place", place=place, reason=reason) for place, reason in bad]
-        wrong = f"{path}: {len(bad):,} of {number:,} labels are wrong, so nothing was used:\n"
-        raise BadFile(wrong + first_lines(lines, SHOWN), parameter=parameter)
-
-
-def _of_table(path: Path, table: "pd.DataFrame", bad: list[tuple[str, str]], place: str) -> Labels:
-    if "text" not in table:
-        raise BadFile(
-            f"{path}: of our columns there are {with_commas(table.columns)}; needed are label and text, and perhaps "
-            "annotator: say with columns=text=THEIRS which is meant",
-            parameter="columns",
-        )
-    rows = zip(table.index, table.to_dict("records"), strict=True)
-    return _collected(path, ((f"{place} {line}", partial(_of_row, f"{place} {line}", row)) for line, row in rows), bad)
-
-
-def _of_row(where: str, row: Mapping[Any, Any]) -> Label | str:
-    if not row.get("text"):
-        raise ValueError("the column text is empty")
-    if row["label"] in MISSING:
-        return "no label"
-    if row.get("answer", "accept") != "accept":
-        return "not accepted"
-    if row.get("annotator") == "":
-        raise ValueError("the column annotator is empty; every label needs somebody who gave it")
-    return Label(where, row["label"], row.get("annotator"), **_subject(row))
-
-
-def _subject(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """What a row, or a task's data, says of the input that its label is about, and why, as parameters of `Label`."""
-    texts = takewhile(lambda text: isinstance(text, str) and text.strip(), map(row.get, _TEXTS))
-    return {
-        "texts": tuple(normal_text(str(text)) for text in texts),
-        "language": str(row.get("language") or "") or None,
-        "target": str(row.get("target_language") or "") or None,
-        "output": normal_text(str(row.get("output") or "")) or None,
-        "reason": str(row.get("reason") or "").strip(),
-    }
-
-
-# Label Studio.
-
-
-def _tasks(path: Path) -> list[Any] | None:
-    """The tasks of Label Studio's JSON; None where the file is anything else, such as its JSON-MIN."""
-    try:
-        tasks = parse_json(read_text(path))
-    except ValueError:
-        return None  # reading it as a table says why
-    has_data = isinstance(tasks, list) and any(
-        isinstance(task, dict) and isinstance(task.get("data"), dict) for task in tasks
-    )
-    return tasks if has_data else None
-
-
-def _label_studio(tasks: list[Any], columns: Mapping[str, str]) -> Iterator[tuple[str, _Read]]:
-    for number, task in enumerate(tasks, start=1):
-        task = task if isinstance(task, dict) else {}
-        data, annotations = task.get("data"), task.get("annotations")
-        if not isinstance(annotations, list) or not isinstance(data, dict):
-            data, annotations = None, []
-        else:
-            data |= {ours: data.get(theirs) for ours, theirs in columns.items() if ours != "label"}
-        where = f"task {task.get('id', number)}"
-        for annotation in annotations or [None]:
-            yield where, partial(_annotation, where, data, annotation, columns.get("label"))
-
-
-def _annotation(where: str, data: dict[str, Any] | None, annotation: Any, tag: str | None) -> Label | str:
-    if data is None:
-        raise ValueError("no list of annotations, or no data; export the format JSON, not JSON-MIN")
-    if annotation is None:
-        return "not annotated"
-    if not isinstance(annotation, dict) or not isinstance(annotation.get("result"), list):
-        raise ValueError("an annotation without a list of results")
-    if annotation.get("was_cancelled"):
+def _annotation(data: dict[str, Any], annotation: _Annotation, tag: str | None) -> Row | str:
+    """The label of an annotation, or why it has none. Raises ValueError with what is wrong."""
+    if annotation.was_cancelled:
         return "skipped by the annotator"
-    choices = [part for part in annotation["result"] if isinstance(part, dict) and part.get("type") == "choices"]
-    tags = sorted({str(part.get("from_name")) for part in choices})
-    if tag is None and len(tags) > 1:
+    choices = [part for part in annotation.result if part.type == "choices" and tag in (None, part.from_name)]
+    if len(tags := sorted({part.from_name for part in choices})) > 1:
         raise ValueError(f"choices of several tags ({', '.join(tags)}); choose one with columns=label=TAG")
-    choices = [part for part in choices if tag in (None, part.get("from_name"))]
-    chosen = [part["value"].get("choices") for part in choices if isinstance(part.get("value"), dict)]
+    chosen = [part.value.get("choices") for part in choices]
     if not any(chosen):
         return "no choice made"
     if len(chosen) > 1 or not isinstance(chosen[0], list):
         raise ValueError(f"{chosen!r:.60} is not a single choice")
     label = PLUS.join(map(str, chosen[0]))  # several where a text may have several labels
-    if any(part.get("id") == exported_id(label) for part in choices):
+    if choices[0].id == exported_id(label):
         return "exported by audit, and not changed since"
-    key, who = data.get(QUESTION), annotation.get("completed_by")
+    key, who, decided = data.get(QUESTION), annotation.completed_by, annotation.created_at
     if not isinstance(key, str) and not isinstance(data.get("text"), str):
-        raise ValueError(
-            f"the data has no text under the name 'text'; it has {', '.join(data)}: name it with columns=text=NAME"
-        )
-    try:
-        asked = bytes.fromhex(key) if isinstance(key, str) else None
-        decided, shown = _times(annotation)
-    except (TypeError, ValueError) as problem:
-        raise ValueError(f"{QUESTION} or created_at cannot be read ({problem})") from None
+        raise ValueError(f"no text under the name 'text' in {', '.join(data)}: name it with columns=text=NAME")
     if isinstance(who, dict):
         who = who.get("email") or who.get("id")
-    who = f"label-studio-{who}" if isinstance(who, int) else who or None
-    return Label(where, label, who, question=asked, shown_at=shown, decided_at=decided, **_subject(data))
+    if decided is not None:
+        decided = decided.replace(tzinfo=UTC) if decided.tzinfo is None else decided.astimezone(UTC)
+    return {name: data[name] for name in (*_TEXTS, *COLUMNS) if name in data} | {
+        "label": label,
+        "annotator": f"label-studio-{who}" if isinstance(who, int) else who or None,
+        "question": bytes.fromhex(key) if isinstance(key, str) else None,
+        "shown_at": decided and decided - timedelta(seconds=annotation.lead_time) if annotation.lead_time else None,
+        "decided_at": decided,
+    }
 
 
 def exported_id(label: str) -> str:
@@ -247,24 +182,12 @@ def exported_id(label: str) -> str:
     return "audit-" + re.sub(r"[^A-Za-z0-9_-]", "_", label)
 
 
-def _times(annotation: dict[str, Any]) -> tuple[datetime | None, datetime | None]:
-    """When it was decided and shown: `created_at`, and so many seconds (`lead_time`) before."""
-    if not annotation.get("created_at"):
-        return None, None
-    decided = datetime.fromisoformat(annotation["created_at"])
-    decided = decided.replace(tzinfo=UTC) if decided.tzinfo is None else decided.astimezone(UTC)
-    lead = annotation.get("lead_time")
-    return decided, decided - timedelta(seconds=float(lead)) if lead is not None else None
-
-
 # Importing.
 
 Role = Literal["annotator", "adjudicator"]
 """What the labels of a file are: votes of annotators, or decisions of adjudicators."""
-NO_REASON = "imported"
-"""The reason of a decision for which the file gives none."""
-NOT_HERE = "text not in the database"
-NOT_IN_LANGUAGE = "text in the database in the language {} alone, not in that of the labels"
+NO_REASON = "imported"  # The reason of a decision for which the file gives none
+NOT_HERE = "text not in the database, in this language and with every text that the task compares"
 NO_OUTPUT = "output that no system returned for it"
 NO_QUESTION = "no such question"
 CONTRADICTORY = "the same annotator gave it different labels"
@@ -273,28 +196,18 @@ UNDECIDED = "unsure, which decides nothing"
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import of labels did. `labels` = added + changed + known + repeated + the sum of `unmatched`."""
+    """What an import of labels did. `labels` = added + changed + known + the sum of `unmatched`."""
 
     labels: int
     added: int
-    changed: int
-    """New ones that take the place of what the same annotator was imported with before."""
-    known: int
-    """Imported before, with the same label."""
-    repeated: int
-    """In the file more than once."""
-    opened: int
-    """Questions that were made for them."""
-    too_few: int
-    """Questions of these labels that fewer people have answered than are asked: they stay open."""
-    disputed: int
-    """Questions of these labels whose answers do not settle them: they wait for an adjudicator."""
-    unmatched: dict[str, int]
-    """Labels that were not used, by reason."""
+    changed: int  # New ones that take the place of what the same annotator was imported with before
+    known: int  # Imported before, or in the file before, with the same label
+    opened: int  # Questions that were made for them
+    too_few: int  # Questions of these labels that fewer people have answered than are asked: they stay open
+    disputed: int  # Questions of these labels whose answers do not settle them: they wait for an adjudicator
+    unmatched: dict[str, int]  # Labels that were not used, by reason; `first` has where the first of these is
     first: dict[str, str]
-    """Where the first of these is, by reason."""
-    without: dict[str, int]
-    """Entries of the file that have no label, by reason."""
+    without: dict[str, int]  # Entries of the file that have no label, by reason
     annotators: list[str]
 
 
@@ -306,50 +219,52 @@ def import_labels(
     renamed: Mapping[str, str] = MappingProxyType({}),
     task: str | None = None,
     language: str = "en",
-    all_known: str | None = None,
+    all_known: bool = False,
     role: Role = "annotator",
 ) -> Imported:
-    """Store labels as judgements, or as adjudications, in one transaction; the same file again adds nothing.
-
-    A label is about a question by its key (`audit export` writes it for Label Studio), or about the input that these
-    texts in this `language` are; where people judge each output (summaries, translations), about an `output` of it.
-    Questions are made for what has none yet. What the database does not have is counted, not stored; with `all_known`,
-    a hint, it is refused, and the hint ends the message. `renamed` maps the file's labels to the task's; letters' case
-    does not count. `annotator` names who gave them, where the file names nobody or a single one. Raises BadFile for
-    labels that cannot be used (with their lines), AuditError for annotators that nobody named or that are people with
-    an account here, and where the task is not clear.
-    """
+    """Store labels as judgements, or as adjudications, in one transaction; the same file again adds nothing. A label is
+    about a question by its key, or about the input (and where people judge each output, the `output`) that these texts
+    in this `language` are; questions are made for what has none, and what the database does not have is counted, or
+    refused (`all_known`). `renamed` maps the file's labels to the task's; `annotator` names who gave them, where the
+    file names at most one. Raises AuditError."""
     with unit_of_work(engine, None, owner=True) as work:
         work.hold_all()
         connection = work.connection
         of_task = _task(connection, task)
-        _need_subjects(file, of_task)
         names = _annotator_names(file, annotator)
-        answers = _labels_of_task(file, of_task, renamed)
+        answers = _answers(file, of_task, renamed)
         targets, opened = _targets(connection, file, of_task, language)
-        if all_known is not None:
+        if all_known:
             bad = [
-                (label.where, f"{target} ({' / '.join(label.texts)[:60]}); {all_known}")
-                for label, target in zip(file.labels, targets, strict=True)
+                (
+                    row["where"],
+                    f"{target} ({' / '.join(str(row.get(name, '')) for name in _TEXTS[: of_task.texts])[:60]})",
+                )
+                for row, target in zip(file.rows, targets, strict=True)
                 if isinstance(target, str)
             ]
-            _refuse(file.path, bad, len(file.labels))
-        if role == "adjudicator":
-            targets = [UNDECIDED if answer == UNSURE else to for answer, to in zip(answers, targets, strict=True)]
-        by_name, repeated, unused = _choose(file.labels, answers, names, targets)
-        people = _elsewhere_accounts(connection, sorted({name for name, _ in by_name}), role)
-        chosen = {(people[name], id): label for (name, id), label in by_name.items()}
+            _refuse(file.path, bad, len(file.rows))
+        said: dict[tuple[str, int], list[tuple[str, Row]]] = {}
+        unused: list[tuple[str, str]] = []
+        for row, name, answer, target in zip(file.rows, names, answers, targets, strict=True):
+            if isinstance(target, str) or (role == "adjudicator" and answer == UNSURE):
+                unused.append((target if isinstance(target, str) else UNDECIDED, row["where"]))
+            else:
+                said.setdefault((name, target), []).append((answer, row))
+        clear = {key: labels[0] for key, labels in said.items() if len({answer for answer, _ in labels}) == 1}
+        unused += [(CONTRADICTORY, row["where"]) for key in said if key not in clear for _, row in said[key]]
+        people = _elsewhere_accounts(connection, sorted({name for name, _ in clear}), role)
+        chosen = {(people[name], id): label for (name, id), label in clear.items()}
         added, changed = (_decide if role == "adjudicator" else _vote)(work, chosen)
         work.finish()
-        questions = {question_id for _, question_id in chosen}
+        questions = sorted({question_id for _, question_id in chosen})
         too_few = _count(connection, questions, question.c.filled.is_(False)) if role == "annotator" else 0
         disputed = _count(connection, questions, is_disputed())
     return Imported(
-        labels=len(file.labels),
+        labels=len(file.rows),
         added=added,
         changed=changed,
-        known=len(chosen) - added - changed,
-        repeated=repeated,
+        known=len(file.rows) - len(unused) - added - changed,
         opened=opened,
         too_few=too_few,
         disputed=disputed,
@@ -360,54 +275,41 @@ def import_labels(
     )
 
 
-_Chosen = dict[tuple[Any, int], tuple[Label, str]]
-"""(annotator, question) -> their label, and the answer that it stands for."""
+def _count(connection: Connection, ids: Sequence[int], condition: ColumnElement[bool]) -> int:
+    return sum(count_rows(connection, question, question.c.id.in_(piece), condition) for piece in pieces(ids))
 
 
-def _choose(
-    labels: Sequence[Label], answers: Sequence[str], annotators: Sequence[str], targets: Sequence[int | str]
-) -> tuple[_Chosen, int, list[tuple[str, str]]]:
-    """The label of each (annotator, question) that has a single one; how many are repeated; and those that are not
-    used: (reason, where). `targets` are questions, or the reasons why there are none."""
-    given: dict[tuple[str, int], dict[str, list[Label]]] = {}
-    unused: list[tuple[str, str]] = []
-    for label, answer, name, target in zip(labels, answers, annotators, targets, strict=True):
-        if isinstance(target, str):
-            unused.append((target, label.where))
-        else:
-            given.setdefault((name, target), {}).setdefault(answer, []).append(label)
-    chosen: _Chosen = {}
-    repeated = 0
-    for key, by_answer in given.items():
-        (answer, same), *others = by_answer.items()
-        if others:
-            unused += [(CONTRADICTORY, label.where) for same in by_answer.values() for label in same]
-        else:
-            chosen[key] = same[0], answer
-            repeated += len(same) - 1
-    return chosen, repeated, unused
+def _refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: str = "") -> None:
+    """Raise BadFile for labels (where, reason) that are wrong; the first ten are listed."""
+    if len(bad) == 1:
+        raise BadFile(message("file.at_place", file=path, place=bad[0][0], reason=bad[0][1]), parameter=parameter)
+    if bad:
+        lines = [message("file.place", place=place, reason=reason) for place, reason in bad]
+        wrong = f"{path}: {len(bad):,} of {number:,} labels are wrong, so nothing was used:\n"
+        raise BadFile(wrong + first_lines(lines, SHOWN), parameter=parameter)
 
 
-def _count(connection: Connection, ids: Iterable[int], condition: ColumnElement[bool]) -> int:
-    return sum(count_rows(connection, question, question.c.id.in_(piece), condition) for piece in pieces(sorted(ids)))
+_Chosen = Mapping[tuple[int, int], tuple[str, Row]]
+"""(annotator, question) -> the answer, and the label as the file has it."""
 
 
 def _vote(work: Work, chosen: _Chosen) -> tuple[int, int]:
-    """Add votes; those that the same annotator was imported with before are superseded, or stay if they are the same.
-    Returns how many are new, and how many changed."""
+    """Add votes; another one that the same annotator was imported with before is superseded. Returns how many are new,
+    and how many changed."""
     later = judgement.alias("later")
     query = select(judgement).outerjoin(later, later.c.supersedes == judgement.c.id)
     query = query.where(judgement.c.round == 1, later.c.id.is_(None))
     stored = rows_among(work.connection, query, judgement.c.annotator_id, {account for account, _ in chosen})
-    before = {(row.annotator_id, row.question_id): row for row in stored}
+    before = {(row.annotator_id, row.question_id): (row.answer, row.id) for row in stored}
     same = {"round": 1, "guideline": ELSEWHERE, "client": command("import-labels")}
     rows = []
-    for (account, question_id), (label, answer) in chosen.items():
-        earlier = before.get((account, question_id))
-        if earlier is None or earlier.answer != answer:
-            given = {"annotator_id": account, "question_id": question_id, "answer": answer, "shown_at": label.shown_at}
-            times = {"decided_at": label.decided_at or tables.now(), "supersedes": earlier and earlier.id}
-            rows.append(same | given | times)
+    for key, (answer, label) in chosen.items():
+        earlier, id = before.get(key, (None, None))
+        if earlier != answer:
+            times = {"shown_at": label.get("shown_at"), "decided_at": label.get("decided_at") or tables.now()}
+            rows.append(
+                same | times | {"annotator_id": key[0], "question_id": key[1], "answer": answer, "supersedes": id}
+            )
     work.add(tables.Judgement, rows)
     changed = sum(row["supersedes"] is not None for row in rows)
     return len(rows) - changed, changed
@@ -419,14 +321,15 @@ def _decide(work: Work, chosen: _Chosen) -> tuple[int, int]:
     stored = work.connection.execute(query.order_by(adjudication.c.id))
     before = {(row.annotator_id, row.question_id): list(row.allowed) for row in stored}
     rows = []
-    for key, (label, answer) in chosen.items():
+    for key, (answer, label) in chosen.items():
         if before.get(key) == [answer]:
             continue
-        check_comment(label.reason)
-        code = label.reason if label.reason in REASONS and label.reason != OTHER_REASON else None
-        reason = "" if code else label.reason or NO_REASON
-        row = {"annotator_id": key[0], "question_id": key[1], "allowed": [answer], "reason": reason, "code": code}
-        rows.append(row | {"guideline": ELSEWHERE, "decided_at": label.decided_at or tables.now()})
+        written = str(label.get("reason") or "").strip()
+        check_comment(written)
+        code = written if written in REASONS and written != OTHER_REASON else None
+        row = {"annotator_id": key[0], "question_id": key[1], "allowed": [answer], "code": code}
+        row |= {"reason": "" if code else written or NO_REASON, "guideline": ELSEWHERE}
+        rows.append(row | {"decided_at": label.get("decided_at") or tables.now()})
     work.add(tables.Adjudication, rows)
     changed = sum((row["annotator_id"], row["question_id"]) in before for row in rows)
     return len(rows) - changed, changed
@@ -446,125 +349,87 @@ def _task(connection: Connection, name: str | None) -> Task:
     return get_task(tasks[0])
 
 
-def _need_subjects(file: Labels, task: Task) -> None:
-    """Raise BadFile where a label does not say which input, or which output, the task asks about."""
-    columns, translates, pairs = text_columns(task.texts), base_of(task.name) == "translation", asks_pairs(task.name)
-    bad = []
-    for label in file.labels:
-        if label.question is not None:
-            continue
-        if len(label.texts) < task.texts:
-            needs = f"compares {task.texts} texts; they are in the columns {with_commas(columns)}"
-        elif pairs and label.output is None:
-            needs = (
-                "asks about each output; name it in the column output, or give the question's key (an export for Label "
-                "Studio has it with each task)"
-            )
-        elif translates and label.target is None:
-            needs = "asks about outputs in a language; say in the column target_language which, such as es"
-        else:
-            continue
-        bad.append((label.where, f"task {task.name} {needs}"))
-    _refuse(file.path, bad, len(file.labels))
-
-
 def _annotator_names(file: Labels, annotator: str | None) -> list[str]:
     """The name of each label's annotator. Raises AuditError where the file and `annotator` do not give one."""
-    names = {label.annotator for label in file.labels}
+    names = [row.get("annotator") for row in file.rows]
     problem = ""
     if annotator is None and None in names:
         problem = "the file does not say who gave the labels; name them with annotator=NAME"
-    elif annotator is not None and len(names) > 1:
-        problem = f"the file names {len(names)} annotators, annotator would make one of them; leave it out"
+    elif annotator is not None and len(set(names)) > 1:
+        problem = f"the file names {len(set(names))} annotators, annotator would make one of them; leave it out"
     if problem:
         raise AuditError(f"{file.path}: {problem}", parameter="annotator")
-    written = {name: checked_name(str(name if annotator is None else annotator)) for name in sorted(names, key=str)}
-    return [written[label.annotator] for label in file.labels]
+    return [checked_name(str(name if annotator is None else annotator)) for name in names]
 
 
-def _labels_of_task(file: Labels, task: Task, renamed: Mapping[str, str]) -> list[str]:
+def _answers(file: Labels, task: Task, renamed: Mapping[str, str]) -> list[str]:
     """Each label in the task's spelling. Raises BadFile for those that are none of its labels."""
     spelled, allowed = label_reader(task), (*labels_to_write(task), UNSURE)
 
     def read(written: str) -> str | None:
         return UNSURE if written.strip().casefold() == UNSURE else spelled(written)
 
-    mapped = {}
+    mapped = {name.casefold(): read(label) for name, label in renamed.items()}
     for name, label in renamed.items():
-        mapped[name.casefold()] = to = read(label)
-        if to is None:
+        if mapped[name.casefold()] is None:
             problem = f"renamed {name}={label}: {label!r} is not one of {with_commas(allowed)}"
             raise AuditError(problem, parameter="renamed")
-    answers = [mapped.get(label.label.casefold()) or read(label.label) for label in file.labels]
+    answers = [mapped.get(row["label"].casefold()) or read(row["label"]) for row in file.rows]
     bad = [
-        (label.where, f"label {label.label!r} is not one of {', '.join(allowed)}; rename it with renamed")
-        for label, answer in zip(file.labels, answers, strict=True)
+        (row["where"], f"label {row['label']!r} is not one of {', '.join(allowed)}; rename it with renamed")
+        for row, answer in zip(file.rows, answers, strict=True)
         if answer is None
     ]
-    _refuse(file.path, bad, len(file.labels), parameter="renamed")
+    _refuse(file.path, bad, len(file.rows), "renamed")
     return [str(answer) for answer in answers]
 
 
 def _targets(connection: Connection, file: Labels, task: Task, language: str) -> tuple[list[int | str], int]:
     """The question of each label, made where it does not exist, or why there is none; and how many were made."""
-    by_key = _ids(connection, question, {label.question for label in file.labels if label.question is not None})
-    translates = base_of(task.name) == "translation"
-    about = {
-        position: Input.of(
-            *label.texts[: task.texts], language=label.language or language, target=label.target if translates else None
-        )
-        for position, label in enumerate(file.labels)
-        if label.question is None
-    }
-    inputs, reasons = _inputs(connection, about)
-    outputs: dict[tuple[int, str | None], str] | None = None
-    if asks_pairs(task.name):
+    by_key = _ids(connection, question, {row["question"] for row in file.rows if row.get("question")})
+    about = [_input(row, task, language) for row in file.rows]
+    inputs = _inputs(connection, set(about))
+    outputs: dict[tuple[int, str], str] = {}
+    if pairs := asks_pairs(task.name):
         of = output_table.c
         query = select(of.input_id, of.text).where(of.text.is_not(None), of.error.is_(None)).distinct()
-        returned = rows_among(connection, query, of.input_id, {*inputs.values()})
+        returned = rows_among(connection, query, of.input_id, sorted(inputs.values()))
         outputs = {(input_id, normal_text(text)): text for input_id, text in returned}
-    targets: list[int | str] = []
-    subjects: dict[int, Subject] = {}
-    for position, label in enumerate(file.labels):
-        input_id = inputs.get(position)
-        if label.question is not None:
-            targets.append(by_key.get(label.question, NO_QUESTION))
+    targets: list[Subject | int | str] = []
+    for row, item in zip(file.rows, about, strict=True):
+        input_id = inputs.get(item)
+        if row.get("question"):
+            targets.append(by_key.get(row["question"], NO_QUESTION))
         elif input_id is None:
-            targets.append(reasons.get(position, NOT_HERE))
-        elif outputs is not None and (input_id, label.output) not in outputs:
-            targets.append(NO_OUTPUT)
+            targets.append(NOT_HERE)
         else:
-            subjects[position] = (task.name, input_id, outputs[input_id, label.output] if outputs else None)
-            targets.append("")
-    ids, opened = make_questions(connection, sorted(subjects.values(), key=lambda about: (about[1], about[2] or "")))
-    for position, subject in subjects.items():
-        targets[position] = ids[subject]
-    return targets, opened
+            output = outputs.get((input_id, normal_text(str(row.get("output")))))
+            targets.append(NO_OUTPUT if pairs and output is None else (task.name, input_id, output))
+    wanted = {target for target in targets if isinstance(target, tuple)}
+    ids, opened = make_questions(connection, sorted(wanted, key=lambda about: (about[1], about[2] or "")))
+    return [ids[target] if isinstance(target, tuple) else target for target in targets], opened
 
 
-def _inputs(connection: Connection, about: Mapping[int, Input]) -> tuple[dict[int, int], dict[int, str]]:
-    """The stored input of each of these, by position: the same, or one whose texts have the same normal form. And of
-    those that are stored in another language alone, the reason why they are not taken."""
-    ids = _ids(connection, input_table, {item.key for item in about.values()})
-    inputs = {position: ids[item.key] for position, item in about.items() if item.key in ids}
-    missing = {position: item for position, item in about.items() if position not in inputs}
-    if not missing:
-        return inputs, {}
-    # Recorded texts are stored as a system saw them, with the blanks at their ends: these are gone through.
-    wanted = {item.texts for item in missing.values()}
-    stored: dict[tuple[str, ...], dict[tuple[str, ...], int]] = {}
-    columns = (input_table.c.id, input_table.c.texts, input_table.c.languages)
-    for id, texts, languages in connection.execute(select(*columns).order_by(input_table.c.id.desc())):
-        if (form := tuple(map(normal_text, texts))) in wanted:
-            stored.setdefault(form, {})[tuple(languages.split(","))] = int(id)
-    reasons = {}
-    for position, item in missing.items():
-        by_languages = stored.get(item.texts, {})
-        if item.languages in by_languages:
-            inputs[position] = by_languages[item.languages]
-        elif by_languages:
-            reasons[position] = NOT_IN_LANGUAGE.format("-".join(dict.fromkeys(next(iter(by_languages)))))
-    return inputs, reasons
+def _input(row: Row, task: Task, language: str) -> Input:
+    texts = takewhile(lambda text: isinstance(text, str) and text.strip(), map(row.get, _TEXTS[: task.texts]))
+    target = row.get("target_language") if base_of(task.name) == "translation" else None
+    return Input.of(
+        *(normal_text(str(text)) for text in texts), language=row.get("language") or language, target=target or None
+    )
+
+
+def _inputs(connection: Connection, wanted: set[Input]) -> dict[Input, int]:
+    """The stored input of each of these: the same, or one whose texts have the same normal form."""
+    ids = _ids(connection, input_table, {item.key for item in wanted})
+    inputs = {item: ids[item.key] for item in wanted if item.key in ids}
+    if missing := wanted - inputs.keys():
+        # Recorded texts are stored as a system saw them, with the blanks at their ends: these are gone through.
+        columns = (input_table.c.id, input_table.c.texts, input_table.c.languages)
+        for id, texts, languages in connection.execute(select(*columns)):
+            item = Input(tuple(map(normal_text, texts)), tuple(languages.split(",")))
+            if item in missing:
+                inputs.setdefault(item, int(id))
+    return inputs
 
 
 def _ids(connection: Connection, table: Table, keys: Iterable[bytes]) -> dict[bytes, int]:
@@ -573,14 +438,12 @@ def _ids(connection: Connection, table: Table, keys: Iterable[bytes]) -> dict[by
 
 
 def _elsewhere_accounts(connection: Connection, names: Sequence[str], role: Role) -> dict[str, int]:
-    """Accounts for these names, made where they are absent; disabled, so that nobody can log in by any way. An account
-    is one of ours when all that it ever answered was answered elsewhere. Raises AuditError for one that is not."""
+    """Accounts for these names, made where they are absent, disabled. An account is one of ours when all that it ever
+    answered was answered elsewhere. Raises AuditError for one that is not."""
     existing = select(annotator.c.id, annotator.c.name)
     for id, name in list(rows_among(connection, existing, annotator.c.name, names)):
-        versions = union(
-            *(select(table.c.guideline).where(table.c.annotator_id == id) for table in (judgement, adjudication))
-        )
-        if connection.execute(versions).scalars().all() != [ELSEWHERE]:
+        answered = (select(table.c.guideline).where(table.c.annotator_id == id) for table in (judgement, adjudication))
+        if {version for query in answered for version in connection.execute(query).scalars()} != {ELSEWHERE}:
             raise AuditError(
                 f"{name!r} is an account that somebody uses; give who made these labels another name with annotator",
                 parameter="annotator",
@@ -590,61 +453,45 @@ def _elsewhere_accounts(connection: Connection, names: Sequence[str], role: Role
     return {name: id for id, name in rows_among(connection, existing, annotator.c.name, names)}
 
 
-# `audit gold`: the labels of a corpus answer questions, under the name `gold`, apart from people.
-#
-# Only questions about inputs: a label says what is true of a text, never whether some system's output for it is
-# right. A reference such as a gold summary, compared with the output, is a proxy.
+# `audit gold`. Only questions about inputs: a label says what is true of a text, never whether some system's output for
+# it is right. A reference such as a gold summary, compared with the output, is a proxy.
 
 
 @dataclass(frozen=True)
 class GoldAnswers:
     """The counts of questions that gold answered."""
 
-    questions: int
-    """Questions there are that gold can answer: those about outputs and groups are for people alone."""
+    questions: int  # Questions there are that gold can answer: those about outputs and groups are for people alone
     answered: int
-    """Questions that gold answers now."""
-    added: int
-    """Of these, answered by this call."""
-    contradictory: int
-    """Questions whose text has different gold labels in different rows: gold says nothing about them."""
-    pairs: int
-    """Questions about an output for a source with a gold label: ignored, since gold says nothing about outputs."""
+    added: int  # Of these, answered by this call
+    contradictory: int  # Questions whose text has different gold labels in different rows: gold says nothing about them
 
 
 def answer_with_gold(engine: Engine, study_id: int | None = None, *, by: int | None = None) -> GoldAnswers:
     """Answer the question about every source with a gold label, of a study, or of all (None), whether anybody was asked
-    or not: the labels are there before any round. Repeating it adds nothing.
-
-    Asked for by a manager (`by`, an account id; else NotAllowed) or by the owner of the database (None).
-    """
+    or not. Repeating it adds nothing. `by` is a manager's account, or None: the owner of the database."""
     with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         connection = work.connection
         labelled: list[ColumnElement[bool]] = [source.c.gold.is_not(None)]
-        among: ColumnElement[bool] = true()
-        about_own: ColumnElement[bool] = true()
+        among = question.c.kind == "input"
         if study_id is not None:
             need_study(connection, study_id)
             labelled.append(source.c.study_id == study_id)
-            among = asked_by(connection, [study_id])
-            about_own = and_(among, question.c.input_id.in_(select(source.c.input_id).where(*labelled)))
+            among = and_(among, asked_by(connection, [study_id]))
         query = select(study.c.task, source.c.input_id).join(study, study.c.id == source.c.study_id).where(*labelled)
-        subjects = sorted(connection.execute(query.distinct()))
-        make_questions(connection, [(task, id, None) for task, id in subjects if not asks_pairs(task)])
+        subjects = [
+            (task, id, None) for task, id in sorted(connection.execute(query.distinct())) if not asks_pairs(task)
+        ]
+        ids = make_questions(connection, subjects)[0]
         labels = gold_labels(connection)
-        about = select(question.c.id, question.c.task, question.c.input_id, question.c.kind)
-        about = about.where(question.c.kind.in_(("input", "pair")), about_own)
-        rows = rows_among(connection, about, question.c.input_id, sorted({input_id for _, input_id in labels}))
-        asked = [row for row in rows if (row.task, row.input_id) in labels]
-        of_text = {row.id: labels[row.task, row.input_id] for row in asked if row.kind == "input"}
-        answered = select(judgement.c.question_id).join(question, question.c.id == judgement.c.question_id)
+        golds = {ids[about]: labels[about[:2]] for about in subjects}
         gold = gold_id(connection)
+        answered = select(judgement.c.question_id).join(question, question.c.id == judgement.c.question_id)
         before = set(connection.execute(answered.where(judgement.c.annotator_id == gold, among)).scalars())
-        clear = {id: next(iter(golds)) for id, golds in of_text.items() if len(golds) == 1}
+        clear = {id: next(iter(found)) for id, found in golds.items() if len(found) == 1}
         same = {"annotator_id": gold, "round": 1, "guideline": 0, "client": command("gold"), "decided_at": tables.now()}
         new = [same | {"question_id": id, "answer": label} for id, label in clear.items() if id not in before]
         work.add(tables.Judgement, new)
-        total = count_rows(connection, question, question.c.kind == "input", among)
-    contradictory = sum(len(golds) > 1 for golds in of_text.values())
-    return GoldAnswers(total, len(before | set(clear)), len(new), contradictory, len(asked) - len(of_text))
+        total = count_rows(connection, question, among)
+    return GoldAnswers(total, len(before | set(clear)), len(new), len(golds) - len(clear))

@@ -1,11 +1,13 @@
-"""What a front end says about the words of a task."""
+"""What a front end says about the words of a task, and of what a judge is asked."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge
 
 from audit.errors import AuditError
-from audit.options import Options, Told
+from audit.options import Options, Told, listed
 
 
 def _words_of(value: Any) -> Any:
@@ -43,3 +45,18 @@ class WordsOptions(Options):
             raise AuditError(f"words are of one task, and these corpora are for {', '.join(sorted(set(tasks)))}")
         words_content(tasks[0], own)
         return own
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeRequest(Options):
+    """What a judge is asked: the questions of what was drawn, as people are asked."""
+
+    variants: Annotated[
+        Sequence[Literal["labels", "wording", "texts"]],
+        Told("also with labels reversed, in other words (wording), or texts in the opposite order, to see how "
+             "consistent it is", "labels,wording,texts", commas=True, read=listed),
+    ] = ()  # fmt: skip
+    everything: Annotated[bool, Told("all satisfied groups, too: a proxy for those that nobody judges")] = False
+    max_calls: Annotated[int | None, Ge(1), Told("ask at most N questions now", "N")] = None
+    allow_own: Annotated[bool, Told("also a judge that is a system under test; reports say so")] = False
+    study: Annotated[int | None, Told("one study of the database (default: all)", "ID")] = None

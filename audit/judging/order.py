@@ -1,15 +1,8 @@
-"""In which order somebody is asked: the versions of a text one after the other, one task and kind at a time.
+"""In which order somebody is asked: the most wanted question first, but after an answer the other versions of its text,
+then up to `BLOCK` of its task and kind: keys whose meaning changes are pressed wrongly. Where somebody stands is read
+from their judgements, so a restart changes nothing. Audits of follow-ups come behind all that groups wait for, and
+unmarked: nobody should answer them from memory. Ratings keep their place."""
 
-The most wanted question comes first, but a text that was read before need not be read
-again, and keys whose meaning changes are pressed wrongly. So after an answer those come first that are about the same
-source, in the same task and kind, and then the others of that task and kind, up to `BLOCK` in a row. What somebody
-answered last is read from their judgements: nothing else is kept, so a restart changes nothing.
-
-Audits of follow-ups keep their place behind everything that groups wait for, and no version of theirs is marked: they
-measure what is carried, which nobody should answer from memory. Ratings keep theirs: they are about single texts.
-"""
-
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from itertools import takewhile
@@ -26,8 +19,7 @@ BLOCK = 25
 """Answers in a row of one task and kind, after which the most wanted question comes, whatever it is; versions of a text
 that was begun come before."""
 
-FIRST = 1
-"""The pass of ordinary judgements; higher ones are those of hidden questions."""
+FIRST = 1  # The pass of ordinary judgements; higher ones are those of hidden questions
 
 
 def block_of(task: str, kind: str) -> tuple[str, str]:
@@ -40,7 +32,8 @@ def block_of(task: str, kind: str) -> tuple[str, str]:
 
 
 class Answered(NamedTuple):
-    """An answer of somebody that counts, and what its question was about."""
+    """An answer of somebody that counts, and what its question was about; `source` is the input of which it is a
+    version."""
 
     judgement: int
     question: int
@@ -48,7 +41,6 @@ class Answered(NamedTuple):
     task: str
     kind: str
     source: int | None
-    """The input of the source of which it is a version."""
     languages: str
     decided_at: datetime
 
@@ -63,48 +55,29 @@ class Answered(NamedTuple):
         return None if self.source is None or self.kind in SCALES else (self.task, self.kind, self.source)
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where somebody stands: their last answers, the newest first; training left out."""
+class Place(NamedTuple):
+    """Where somebody stands: their last answers, the newest first, training left out; and the last ordinary one."""
 
-    answers: tuple[Answered, ...] = ()
-
-    @property
-    def ordinary(self) -> list[Answered]:
-        """Those that were not to hidden questions."""
-        return [answered for answered in self.answers if answered.round == FIRST]
-
-    @property
-    def last(self) -> Answered | None:
-        """The last ordinary answer; None where there is none."""
-        return next(iter(self.ordinary), None)
-
-    @property
-    def block(self) -> tuple[str, str] | None:
-        """The task and kind to go on with; None: a block has ended, or none was begun, or ratings are asked. Hidden
-        questions do not count: they come in place of a question, and change nothing of what comes after them."""
-        last = self.last
-        if last is None or last.kind in SCALES:
-            return None
-        in_a_row = sum(1 for _ in takewhile(lambda answered: answered.block == last.block, self.ordinary))
-        return last.block if in_a_row < BLOCK else None
-
-    @property
-    def hidden(self) -> int:
-        """Hidden questions that were answered since the last ordinary one."""
-        return sum(1 for _ in takewhile(lambda answered: answered.round != FIRST, self.answers))
-
-    @property
-    def run(self) -> int:
-        """Ordinary answers in a row about versions of the same text, at the end; 1 where there are no others."""
-        text = self.last and self.last.text
-        return sum(1 for _ in takewhile(lambda answered: answered.text == text, self.ordinary)) if text else 1
+    answers: tuple[Answered, ...]
+    last: Answered | None
+    block: tuple[str, str] | None
+    """The task and kind to go on with; None: a block has ended, or none was begun, or ratings are asked. Hidden
+    questions do not count: they come in place of a question, and change nothing of what comes after them."""
+    hidden: int  # Hidden questions that were answered since the last ordinary one
+    run: int  # Ordinary answers in a row about versions of the same text, at the end; 1 where there are no others
 
 
 def place_of(connection: Connection, account_id: int) -> Place:
-    """Where this account stands."""
-    rows = connection.execute(_last_answers(), {"account": account_id})
-    return Place(tuple(Answered(*row) for row in rows))
+    """Return where this account stands."""
+    answers = tuple(Answered(*row) for row in connection.execute(_last_answers(), {"account": account_id}))
+    hidden = sum(1 for _ in takewhile(lambda answered: answered.round != FIRST, answers))
+    if not (ordinary := [answered for answered in answers if answered.round == FIRST]):
+        return Place(answers, None, None, hidden, 1)
+    last = ordinary[0]
+    in_a_row = sum(1 for _ in takewhile(lambda answered: answered.block == last.block, ordinary))
+    block = last.block if last.kind not in SCALES and in_a_row < BLOCK else None
+    run = sum(1 for _ in takewhile(lambda answered: answered.text == last.text, ordinary)) if last.text else 1
+    return Place(answers, last, block, hidden, run)
 
 
 @cache

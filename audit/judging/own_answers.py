@@ -1,17 +1,12 @@
-"""An annotator's own answers: a list to be searched, and which of them may still be changed.
-`audit.judging.judgements.change` changes them.
-
-Hidden questions must not be told from others by what is here. So each question is in the list once, with the answer
-that was given last, in whatever pass; a question that its annotator holds now is not in it, or they would learn that it
-is a repeat; and whether an answer is open hangs, of one whose answer is known, on the question that they answered
-before it, and neither that nor a repeat is closed by what an adjudicator decides.
-"""
+"""An annotator's own answers: a list to be searched, and which may still be changed
+(`audit.judging.judgements.change`). Hidden questions must not be told from others by it: each question is in it once,
+with the last answer in whatever pass; one that its annotator holds now is not in it, or they would learn that it is a
+repeat; and what an adjudicator decides closes first answers only."""
 
 import json
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from functools import cache
-from typing import Any, Literal
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -23,7 +18,6 @@ from sqlalchemy import (
     bindparam,
     case,
     exists,
-    literal,
     null,
     or_,
     select,
@@ -32,66 +26,50 @@ from sqlalchemy import cast as as_type
 
 from audit.errors import Refused
 from audit.judging.accounts import ROLES, reading_as
-from audit.judging.answers import VOTE, WITHDRAWN, is_adjudicated, is_counted, is_vote
+from audit.judging.answers import WITHDRAWN, is_adjudicated, is_counted
 from audit.judging.asides import FLAG, is_flagged
-from audit.judging.control_questions import KNOWN
 from audit.judging.order import FIRST
 from audit.judging.queue import Shown, remembered, show
 from audit.messages import message
-from audit.store import tables
 from audit.store.copying import in_utc
 from audit.store.core import aside, input_table, judgement, lease, member, question
 from audit.tasks.questions import SCALES
 
-OPEN_FOR = timedelta(days=1)
-"""So long an answer may be changed although others have given theirs since."""
-MOST = 100
-"""Answers on a page, at most."""
-LONGEST = 200
-"""Characters that are searched for, at most."""
-Closed = Literal["complete", "settled"]
-"""Why an answer can no longer be changed: others have given theirs and its day is over; an adjudicator has decided the
-question; somebody has answered it who was shown this answer."""
+MOST = 100  # Answers on a page, at most
+LONGEST = 200  # Characters that are searched for, at most
 
 
 @dataclass(frozen=True)
 class OwnFilter:
     """Which of their own answers somebody wants to see."""
 
-    search: str = ""
-    """In a text, in the output that was asked about, or in their comment; without regard to case."""
+    search: str = ""  # In a text, in the output that was asked about, or in their comment; without regard to case
     task: str | None = None
     answer: str | None = None
-    flagged: bool = False
-    """Flagged by them, and no adjudicator has replied."""
-    changeable: bool = False
+    flagged: bool = False  # Flagged by them, and no adjudicator has replied
 
 
 @dataclass(frozen=True)
 class OwnAnswer:
     """An answer, and what it is about, as its annotator may see it."""
 
-    id: int
-    """Of the judgement."""
+    id: int  # Of the judgement
     question_id: int
     task: str
     kind: str
-    texts: tuple[str, ...]
-    """Of a question about a group, its source's."""
+    texts: tuple[str, ...]  # Of a question about a group, its source's
     languages: tuple[str, ...]
     answer: str
     comment: str
     decided_at: datetime
     flagged: bool
-    closed: Closed | None
-    """None: it may be changed."""
+    closed: Literal["settled"] | None  # An adjudicator has decided the question; None: the answer may be changed
     round: int = field(default=FIRST, repr=False)
     """The pass, and what was seen when it was given: for whoever changes it, and never to be shown."""
     compared: int | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True)
-class OwnPage:
+class OwnPage(NamedTuple):
     """Answers, the newest first; `next` is the `before` of the page after them, None: there are no more."""
 
     answers: tuple[OwnAnswer, ...]
@@ -101,20 +79,26 @@ class OwnPage:
 def own_answers(
     engine: Engine, account_id: int, wanted: OwnFilter | None = None, before: int | None = None, size: int = 20
 ) -> OwnPage:
-    """The newest answers of this account that match, of those before the judgement `before`; at most `MOST`.
-
-    Raises NotAllowed, and Refused for a search that is too long.
-    """
+    """The newest answers of this account that match, of those before the judgement `before`; at most `MOST`. Raises
+    NotAllowed, and Refused for a search that is too long."""
     wanted, size = wanted or OwnFilter(), min(max(size, 1), MOST)
     if len(wanted.search) > LONGEST:
         raise Refused(message("refused.search_long", count=len(wanted.search), most=LONGEST))
-    conditions = _conditions(account_id, wanted, engine.dialect.name == "sqlite")
-    query = _list(*conditions, indexed=not wanted.flagged) if conditions else _page()
+    conditions: list[ColumnElement[bool]] = []
+    if wanted.task is not None:
+        conditions.append(question.c.task == wanted.task)
+    if wanted.answer is not None:
+        conditions.append(judgement.c.answer == wanted.answer)
+    if wanted.flagged:
+        by_them = select(aside.c.question_id).where(aside.c.annotator_id == account_id, aside.c.kind == FLAG)
+        conditions += [judgement.c.question_id.in_(by_them), is_flagged(account_id)]
+    if search := wanted.search.strip():
+        conditions.append(_says(search, engine.dialect.name == "sqlite"))
     if before is not None:
-        query = query.where(judgement.c.id < before)
+        conditions.append(judgement.c.id < before)
+    query = _list(*conditions, indexed=not wanted.flagged).order_by(judgement.c.id.desc()).limit(size + 1)
     with reading_as(engine, account_id, *ROLES) as connection:
-        params = {"account": account_id, "day_ago": tables.now() - OPEN_FOR}
-        rows = connection.execute(query.order_by(judgement.c.id.desc()).limit(size + 1), params).all()
+        rows = connection.execute(query, {"account": account_id}).all()
     answers = tuple(_own_answer(row) for row in rows[:size])
     return OwnPage(answers, answers[-1].id if len(rows) > size else None)
 
@@ -124,17 +108,15 @@ def own_answer(engine: Engine, account_id: int, question_id: int) -> tuple[OwnAn
     when sending back its flag (None: nobody did). Raises NotAllowed, or Refused where there is no such answer."""
     with reading_as(engine, account_id, *ROLES) as connection:
         entry = counted_answer(connection, account_id, question_id)
-        if entry is None:
-            raise Refused(message("refused.no_own_answer", id=question_id))
-        sent_back = remembered(connection, account_id, question_id).sent_back
-        return entry, show(connection, question_id), sent_back
+        return entry, show(connection, question_id), remembered(connection, account_id, question_id).sent_back
 
 
-def counted_answer(connection: Connection, account_id: int, question_id: int) -> OwnAnswer | None:
-    """The answer in this account's list to this question; None where there is none."""
-    params = {"account": account_id, "day_ago": tables.now() - OPEN_FOR, "question": question_id}
-    row = connection.execute(_of_question(), params).first()
-    return None if row is None else _own_answer(row)
+def counted_answer(connection: Connection, account_id: int, question_id: int) -> OwnAnswer:
+    """The answer in this account's list to this question. Raises Refused where there is none."""
+    query = _list(judgement.c.question_id == question_id, indexed=False)
+    if (row := connection.execute(query, {"account": account_id}).first()) is None:
+        raise Refused(message("refused.no_own_answer", id=question_id))
+    return _own_answer(row)
 
 
 def own_labels(engine: Engine, account_id: int) -> dict[str, tuple[str, ...]]:
@@ -158,22 +140,6 @@ def _own_answer(row: Any) -> OwnAnswer:
     fields = dict(row._mapping)
     fields |= {"texts": tuple(row.texts), "languages": tuple(row.languages.split(",")), "comment": row.comment or ""}
     return OwnAnswer(**fields | {"decided_at": in_utc(row.decided_at), "flagged": bool(row.flagged)})
-
-
-def _conditions(account_id: int, wanted: OwnFilter, sqlite: bool) -> list[ColumnElement[bool]]:
-    conditions: list[ColumnElement[bool]] = []
-    if wanted.task is not None:
-        conditions.append(question.c.task == wanted.task)
-    if wanted.answer is not None:
-        conditions.append(judgement.c.answer == wanted.answer)
-    if wanted.flagged:
-        by_them = select(aside.c.question_id).where(aside.c.annotator_id == account_id, aside.c.kind == FLAG)
-        conditions += [judgement.c.question_id.in_(by_them), is_flagged(account_id)]
-    if search := wanted.search.strip():
-        conditions.append(_says(search, sqlite))
-    if wanted.changeable:
-        conditions.append(_closed().is_(None))
-    return conditions
 
 
 def _says(search: str, sqlite: bool) -> ColumnElement[bool]:
@@ -200,25 +166,9 @@ def _says(search: str, sqlite: bool) -> ColumnElement[bool]:
     )
 
 
-# Statements are cached: building one takes longer than running it. `account` and `day_ago` are bound at each call.
-
-
-@cache
-def _page() -> Select[Any]:
-    return _list()
-
-
-@cache
-def _of_question() -> Select[Any]:
-    return _list(judgement.c.question_id == bindparam("question"), indexed=False)
-
-
 def _list(*conditions: ColumnElement[bool], indexed: bool = True) -> Select[Any]:
-    """What of the list of `account` meets these conditions. `indexed`: by all that it has answered.
-
-    SQLite asks for what is read of other tables in the order in which it stands here, so what leaves fewest comes
-    first; and it is kept from reading all answers of an account for each of them.
-    """
+    """What of the list of `account` meets these conditions. `indexed`: by all that it has answered. SQLite reads in the
+    order that stands here: what leaves fewest comes first, and never all answers of an account for each."""
     me: Any = bindparam("account")
     own = judgement.c.annotator_id if indexed else judgement.c.annotator_id + 0
     last: Any = input_table.c.id == question.c.input_id  # true; so these are looked at when the text has been
@@ -233,6 +183,8 @@ def _list(*conditions: ColumnElement[bool], indexed: bool = True) -> Select[Any]
         last,
     )
     held = exists().where(lease.c.question_id == judgement.c.question_id, lease.c.annotator_id == me, last)
+    # What adjudicators decide is about first answers; of others it would tell that they are hidden.
+    settled = and_(judgement.c.round == FIRST, is_adjudicated(judgement.c.question_id))
     names = ("id", "question_id", "round", "answer", "comment", "decided_at", "compared")
     return (
         select(
@@ -242,45 +194,10 @@ def _list(*conditions: ColumnElement[bool], indexed: bool = True) -> Select[Any]
             input_table.c.texts,
             input_table.c.languages,
             is_flagged(me).label("flagged"),
-            _closed().label("closed"),
+            case((settled, "settled"), else_=null()).label("closed"),
         )
         .join(question, question.c.id == judgement.c.question_id)
         .join(input_table, input_table.c.id == question.c.input_id)
         .where(own == me, judgement.c.round >= FIRST, judgement.c.answer != WITHDRAWN, *conditions)
         .where(*(~what.correlate(judgement, question, input_table) for what in (superseded, again, held)))
     )
-
-
-@cache
-def _closed() -> ColumnElement[str]:
-    """Why the judgement can no longer be changed, or null: a value of `Closed`."""
-    # What adjudicators decide is about first answers; of others it would tell that they are hidden.
-    first = judgement.c.round == FIRST
-    over = judgement.c.decided_at < bindparam("day_ago")
-    complete = (and_(over, _is_complete()), literal("complete"))
-    settled = (and_(first, is_adjudicated(judgement.c.question_id)), literal("settled"))
-    return case(complete, settled, else_=null())
-
-
-def _is_complete() -> ColumnElement[bool]:
-    """Condition: the judgement's question has all its votes, some of them others'. Of one whose answer is known, which
-    waits for nobody, the question that the same account answered before it."""
-    earlier, asked = judgement.alias("earlier"), question.alias("asked")
-    before = (
-        select(earlier.c.question_id)
-        .where(
-            earlier.c.annotator_id == judgement.c.annotator_id,
-            earlier.c.round == FIRST,
-            earlier.c.answer != WITHDRAWN,
-            earlier.c.id < judgement.c.id,
-        )
-        .order_by(earlier.c.id.desc())
-        .limit(1)
-        .correlate(judgement)
-        .scalar_subquery()
-    )
-    about = case((judgement.c.round == KNOWN, before), else_=judgement.c.question_id)
-    by_others = exists().where(
-        VOTE.c.question_id == asked.c.id, VOTE.c.annotator_id != judgement.c.annotator_id, is_vote(VOTE)
-    )
-    return exists().where(asked.c.id == about, asked.c.filled.is_(True), by_others.correlate(asked, judgement))

@@ -1,5 +1,6 @@
 """Which question an annotator sees next. A question is leased while somebody looks at it."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
@@ -9,7 +10,6 @@ from sqlalchemy import (
     BindParameter,
     ColumnElement,
     Connection,
-    Delete,
     Engine,
     Row,
     Select,
@@ -48,8 +48,7 @@ from audit.tasks.questions import ABOUT_OUTPUTS, SCALES, labels_of
 LEASE = timedelta(minutes=15)
 ANY, BLOCK, SOURCE = "any", "block", "source"
 """Among which questions a claim searches: all, those of a task and kind, the versions of a text."""
-_TAKEN = -1
-"""In place of a question's id: somebody else has taken it just now."""
+_TAKEN = -1  # In place of a question's id: somebody else has taken it just now
 
 
 def lease_question(
@@ -60,11 +59,8 @@ def lease_question(
     connection.execute(lease.insert(), row | {"expires_at": tables.now() + LEASE})
 
 
-# What the page reminds an annotator of when a question comes to their screen again.
-
-
 class Before(NamedTuple):
-    """An annotator's answer that a manager marked stale."""
+    """The guideline of an annotator's answer that a manager marked stale, and why."""
 
     guideline: int
     reason: str
@@ -73,63 +69,35 @@ class Before(NamedTuple):
 class Remembered(NamedTuple):
     """What this annotator did with a question, as far as its page says so; never their answer."""
 
-    skipped: bool
-    """Whether they skipped it today (UTC)."""
-    sent_back: str | None
+    skipped: bool = False  # Whether they skipped it today (UTC)
+    sent_back: str | None = None
     """What an adjudicator wrote when sending back their flag; empty: nothing; None: no flag of theirs was sent back."""
-    stale: Before | None
-    """The guideline of their answer that went stale, and why; None where none of theirs went stale last."""
+    stale: Before | None = None  # Of their last answer to it, where that went stale
 
 
-NOTHING = Remembered(False, None, None)
+NOTHING = Remembered()
 
 
 def remembered(connection: Connection, account_id: int, question_id: int) -> Remembered:
     """Return what this annotator did with a question."""
-    params = {"question": question_id, "account": account_id}
     since, skipped, flagged, remark = midnight(tables.now()), False, False, None
-    for whose, kind, comment, moment in connection.execute(_deferrals(), params):
+    columns = (aside.c.annotator_id, aside.c.kind, aside.c.comment, aside.c.at)
+    deferrals = select(*columns).where(aside.c.question_id == question_id).order_by(aside.c.id)
+    for whose, kind, comment, moment in connection.execute(deferrals):
         if whose == account_id:
             skipped = skipped or (kind == SKIP and in_utc(moment) >= since)
             flagged = flagged or kind == FLAG
         if kind == BACK and flagged:
             remark = comment or ""
-    last = connection.execute(_last_judgement(), params).first()
-    is_stale = last is not None and last.withdrawn_by is not None
-    return Remembered(skipped, remark, Before(last.guideline, last.comment or "") if last and is_stale else None)
+    own = (judgement.c.question_id == question_id, judgement.c.annotator_id == account_id, judgement.c.round == FIRST)
+    # Not by the id itself: for its order SQLite would walk through all judgements of the annotator.
+    judged = select(judgement).where(*own).order_by((judgement.c.id + 0).desc()).limit(1)
+    last = connection.execute(judged).first()
+    went = last is not None and last.withdrawn_by is not None
+    return Remembered(skipped, remark, Before(last.guideline, last.comment or "") if last and went else None)
 
 
-def may_be_remembered() -> ColumnElement[bool]:
-    """Condition on `question`: somebody put it aside, or let an answer to it go stale. Nothing is remembered of others,
-    which are most."""
-    stale = exists().where(judgement.c.question_id == question.c.id, judgement.c.withdrawn_by.is_not(None))
-    return exists().where(aside.c.question_id == question.c.id) | stale
-
-
-# Statements are cached: every question that is shown runs them.
-
-
-@cache
-def _deferrals() -> Select[Any]:
-    """The skips and flags of a question and the replies to them, oldest first; most questions have none."""
-    columns = (aside.c.annotator_id, aside.c.kind, aside.c.comment, aside.c.at)
-    return select(*columns).where(aside.c.question_id == bindparam("question")).order_by(aside.c.id)
-
-
-@cache
-def _last_judgement() -> Select[Any]:
-    own = (judgement.c.question_id == bindparam("question")) & (judgement.c.annotator_id == bindparam("account"))
-    return (
-        select(judgement.c.guideline, judgement.c.comment, judgement.c.withdrawn_by)
-        .where(own, judgement.c.round == FIRST)
-        # Not by the id itself: for its order SQLite would walk through all judgements of the annotator.
-        .order_by((judgement.c.id + 0).desc())
-        .limit(1)
-    )
-
-
-@dataclass(frozen=True)
-class ShownMember:
+class ShownMember(NamedTuple):
     """One input of a group that is asked about, and the part it plays: source, follow_up or link."""
 
     role: str
@@ -142,8 +110,7 @@ class ShownGroup:
     share, as the first way to a third language has the source's, is in it once."""
 
     relation: str
-    summary: str
-    """What the relation does and expects, in English; empty where it was imported and nobody registered it."""
+    summary: str  # What the relation does and expects, in English; empty where it was imported and nobody registered it
     members: tuple[ShownMember, ...]
     reveals_outputs: bool = False
     """Whether the group was made for one system, by what that said of the source: the texts may give it away."""
@@ -165,18 +132,15 @@ class Shown:
     question: str
     labels: tuple[str, ...]
     kind: str = "input"
-    group: ShownGroup | None = None
-    """The group, where the question is about one; `texts` are its source's then."""
+    group: ShownGroup | None = None  # The group, where the question is about one; `texts` are its source's then
     output: str | None = None
     """The output that is asked about, of a question of kind `pair`; it is a part of the question itself."""
     remembered: Remembered = NOTHING
-    """What its annotator did with it before."""
     compared_with: tuple[str, ...] | None = None
     """The texts of the version of it that its annotator judged just before, where what differs is to be marked."""
 
 
-@dataclass(frozen=True)
-class Queue:
+class Queue(NamedTuple):
     """How much is left for somebody."""
 
     mine_today: int
@@ -185,29 +149,23 @@ class Queue:
     """Questions in the queue that this annotator may still answer, those that others look at now included."""
     in_other_languages: int = 0
     """Questions that others may still answer and this annotator may not: they do not read the language."""
-    in_other_studies: int = 0
-    """And those of studies that others work on."""
+    in_other_studies: int = 0  # And those of studies that others work on
     mixed: bool = False
     """Whether hidden questions come between them: then a page that shows the exact number would give them away."""
 
 
-@dataclass(frozen=True)
-class Elsewhere:
-    """Questions that an account may still answer, but not now: others look at them."""
+class Elsewhere(NamedTuple):
+    """Questions that an account may still answer, but not now: others look at them; and when the first of these leases
+    is over, if nobody answers before (None where there is none)."""
 
     with_others: int
     free_at: datetime | None
-    """When the first of these leases is over, if nobody answers before; None where there is none."""
 
 
 def next_question(engine: Engine, account_id: int) -> Shown | None:
-    """The question that this annotator is asked next, leased to them; None when there is none now.
-
-    In the order of `audit.judging.order`, of those that they have not judged. Only questions in languages that the
-    account reads, and never more people than a question wants; sometimes a hidden one in
-    its place (`audit.judging.control_questions`); none for whoever must pass the training round first. Raises
-    NotAllowed for an account that may not judge.
-    """
+    """The question that this annotator is asked next, leased to them; None when there is none now. In the order of
+    `audit.judging.order`, in languages that they read, never more people than a question wants; sometimes a hidden one
+    in its place; none before the training round is passed."""
     chosen: int | None = _TAKEN
     while chosen == _TAKEN:
         with writing(engine) as connection:
@@ -221,29 +179,30 @@ def next_question(engine: Engine, account_id: int) -> Shown | None:
 
 def _claim(connection: Connection, account_id: int) -> int | None:
     """The id of the question that this account holds from now on; `_TAKEN`: the place found was taken, look again.
-
-    SQLite has one writer at a time (`audit.store.bulk`), which makes all of this one step. PostgreSQL locks the
-    question that was found and looks again: what another transaction has committed since the search began is seen
-    only by a later statement. Locks are taken in one order, account, question, its leases, and of questions one in each
-    transaction, so that no two claims wait for each other, and none for a judgement (`audit.judging.unit`).
-    """
+    SQLite has one writer at a time. PostgreSQL locks the question that was found and looks again, since only a later
+    statement sees what was committed meanwhile. Locks are taken in one order, account, question, leases, one question a
+    transaction: no two claims wait for each other, and none for a judgement."""
     account = require(connection, account_id, *ROLES, lock=True)
     settings = settings_of(connection)
     if needs_training(connection, account, settings):
         return None
     moment = tables.now()
     params = {"account": account_id, "now": moment, "midnight": midnight(moment)}
-    lease = connection.execute(_held_lease(account.languages), params).first()
-    if lease is not None and lease.mine:
-        return int(lease.id)
+    held = connection.execute(_held_lease(account.languages), params).first()
+    if held is not None and held.mine:
+        return int(held.id)
     place = place_of(connection, account_id)
     vacant, again = _vacant(connection, account, place, params)
     if vacant is None:
         return None
     if vacant.crowded:
-        connection.execute(_delete_over_leases(), {**params, "question": vacant.id})
-    if lease is not None:
-        connection.execute(_release_earlier_leases(), {"account": account_id})
+        connection.execute(delete(lease).where(lease.c.question_id == vacant.id, _is_over()), params)
+    if held is not None:
+        # Earlier leases of this account; rows that somebody else is reclaiming now are skipped.
+        before = lease.alias("before")
+        own = select(before.c.question_id).where(before.c.annotator_id == account_id)
+        mine = lease.c.question_id.in_(own.with_for_update(skip_locked=True))
+        connection.execute(delete(lease).where(lease.c.annotator_id == account_id, mine))
     # What was skipped today comes with a note that nothing else is left, and among the versions of a text every other
     # question would stand out: none hides there.
     text = (vacant.task, vacant.kind, vacant.source_input_id)
@@ -292,10 +251,8 @@ def _vacant(
 
 
 def show(connection: Connection, question_id: int, account_id: int | None = None) -> Shown:
-    """A question with its texts, and with the members of the group that it is about.
-
-    For an account that has leased it, with what it did with the question before.
-    """
+    """A question with its texts, and with the members of the group that it is about. For an account that has leased it,
+    with what it did with the question before."""
     row = connection.execute(_shown(), {"question": question_id, "account": account_id}).one()
     task = get_task(row.task)
     group = _group(connection, row.group_id) if row.kind == "group" else None
@@ -319,12 +276,8 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
 
 
 def _group(connection: Connection, group_id: int) -> ShownGroup:
-    relation_query = (
-        select(relation.c.task, relation.c.name, group.c.system_id)
-        .join(group, group.c.relation_id == relation.c.id)
-        .where(group.c.id == group_id)
-    )
-    task, name, system_id = connection.execute(relation_query).one()
+    of_group = select(relation.c.task, relation.c.name, group.c.system_id).join(group).where(group.c.id == group_id)
+    task, name, system_id = connection.execute(of_group).one()
     query = (
         select(member.c.role, input_table.c.texts, input_table.c.languages)
         .join(input_table, input_table.c.id == member.c.input_id)
@@ -333,20 +286,15 @@ def _group(connection: Connection, group_id: int) -> ShownGroup:
     )
     members: list[ShownMember] = []
     for role, texts, languages in connection.execute(query):
-        task_input = Input.stored(texts, languages)
-        if role != "link" or not any(_on_another_way(task_input, other.input) for other in members):
-            members.append(ShownMember(role, task_input))
-    try:
+        item = Input.stored(texts, languages)
+        # A text on its way to another language is shown once.
+        texts_before = {(other.input.texts, other.input.languages[0]) for other in members if other.input != item}
+        if role != "link" or (item.texts, item.languages[0]) not in texts_before:
+            members.append(ShownMember(role, item))
+    summary = ""
+    with suppress(UnknownName):
         summary = get_relation(task, name).summary
-    except UnknownName:
-        summary = ""
     return ShownGroup(name, summary, tuple(members), system_id is not None)
-
-
-def _on_another_way(task_input: Input, other: Input) -> bool:
-    """Whether an input is the text of another one, to be translated into another language than that."""
-    same = (task_input.texts, task_input.languages[0]) == (other.texts, other.languages[0])
-    return same and task_input.target != other.target
 
 
 def last_block(engine: Engine, account_id: int) -> tuple[str, str] | None:
@@ -361,12 +309,19 @@ def queue_of(engine: Engine, account_id: int) -> Queue:
     """Counts for the progress line. Raises NotAllowed for an account that may not judge."""
     with reading(engine) as connection:
         account = require(connection, account_id, *ROLES)
-        params = {"account": account_id, "midnight": midnight(tables.now())}
-        judged, today = connection.execute(_my_judgements(), params).one()
-        remaining, others, elsewhere = connection.execute(_left(account.languages), params).one()
+        # Hidden ones are counted, else who is asked one would see that it is not; training is not.
+        today = case((judgement.c.decided_at >= midnight(tables.now()), 1), else_=0)
+        own = (judgement.c.annotator_id == account_id, judgement.c.round != TRAINING, is_counted(judgement))
+        numbers: list[Any] = [func.count(), func.sum(today)]
+        judged, mine_today = connection.execute(select(*numbers).where(*own)).one()
+        reads, assigned = readable(question, account.languages), is_assigned(bindparam("account"))
+        conditions = (and_(assigned, reads), and_(assigned, ~reads), ~assigned)
+        numbers = [func.sum(case((condition, 1), else_=0)) for condition in conditions]
+        query = select(*numbers).select_from(question).where(_is_open_to_account(of_any_study=True))
+        remaining, others, elsewhere = connection.execute(query, {"account": account_id}).one()
         settings = settings_of(connection)
         return Queue(
-            mine_today=today or 0,
+            mine_today=mine_today or 0,
             mine=judged,
             left_for_me=remaining or 0,
             in_other_languages=others or 0,
@@ -380,8 +335,14 @@ def elsewhere(engine: Engine, account_id: int) -> Elsewhere:
     not judge."""
     with reading(engine) as connection:
         account = require(connection, account_id, *ROLES)
-        params = {"account": account_id, "now": tables.now()}
-        rows = connection.execute(_held_by_others(account.languages), params).all()
+        query = (
+            select(func.min(lease.c.expires_at).label("until"))
+            .join(question, lease.c.question_id == question.c.id)
+            .where(lease.c.annotator_id != account_id, lease.c.expires_at >= tables.now())
+            .where(_is_open_to_account(), ~has_place(), readable(question, account.languages))
+            .group_by(question.c.id)
+        )
+        rows = connection.execute(query, {"account": account_id, "now": tables.now()}).all()
     return Elsewhere(len(rows), min((in_utc(row.until) for row in rows), default=None))
 
 
@@ -403,8 +364,11 @@ def _shown() -> Select[Any]:
         .scalar_subquery()
     )
     texts = (input_table.c.texts, input_table.c.languages, compared.label("compared"))
+    # Somebody put it aside, or let an answer to it go stale: nothing is remembered of others, which are most.
+    stale = exists().where(judgement.c.question_id == question.c.id, judgement.c.withdrawn_by.is_not(None))
+    had = exists().where(aside.c.question_id == question.c.id) | stale
     return (
-        select(*columns, *texts, may_be_remembered().label("had"))
+        select(*columns, *texts, had.label("had"))
         .join(input_table, input_table.c.id == question.c.input_id)
         .where(question.c.id == bindparam("question"))
     )
@@ -426,12 +390,9 @@ def _held_lease(codes: tuple[str, ...]) -> Select[Any]:
 
 @cache
 def _vacant_question(codes: tuple[str, ...], past: bool, again: bool, search: str) -> Select[Any]:
-    """The first question of a search with a place for this account, locked.
-
-    `past` those that others have locked. `crowded`: it has leases that `_delete_over_leases` takes away; none can come
-    while it is locked. `again`: of those that this account skipped since `midnight`, the longest ago first; else of the
-    others.
-    """
+    """The first question of a search with a place for this account, locked; `past` those that others have locked.
+    `crowded`: it has leases that are over. `again`: of those skipped since `midnight`, the longest ago first; else the
+    others."""
     me: BindParameter[int] = bindparam("account")
     since: BindParameter[datetime] = bindparam("midnight")
     skipped = is_skipped(me, since)
@@ -470,9 +431,8 @@ def _search(search: str) -> tuple[list[ColumnElement[bool]], list[Any]]:
 
 
 def _reveals_too_early(codes: tuple[str, ...]) -> ColumnElement[bool]:
-    """Condition: the question is about a group that may give an output away, and this account may still be asked about
-    a text of it, or about another version of its source. Not where it has put that off twice today: then it will not
-    answer it, and the group would wait for ever."""
+    """Condition: about a group that may give an output away, while this account may still be asked about a text of it,
+    or another version of its source, and has not put that off twice today: else the group would wait for ever."""
     text, part = question.alias("text"), member.alias("its_member")
     members = select(part.c.input_id).where(part.c.group_id == question.c.group_id).correlate(question)
     is_open = and_(
@@ -500,73 +460,14 @@ def _lease_row() -> ReturningInsert[Any]:
     return insert.returning(lease.c.question_id)
 
 
-@cache
-def _delete_over_leases() -> Delete:
-    """Leases of `question` that have expired, and this account's own, taken away."""
-    return delete(lease).where(lease.c.question_id == bindparam("question"), _is_over())
-
-
-@cache
-def _release_earlier_leases() -> Delete:
-    """Release this account's earlier leases; rows that somebody else is reclaiming now are skipped."""
-    before = lease.alias("before")
-    own_questions = select(before.c.question_id).where(before.c.annotator_id == bindparam("account"))
-    return delete(lease).where(
-        lease.c.annotator_id == bindparam("account"),
-        lease.c.question_id.in_(own_questions.with_for_update(skip_locked=True)),
-    )
-
-
-@cache
-def _held_by_others(codes: tuple[str, ...]) -> Select[Any]:
-    """The questions that this account may still answer and that somebody else looks at now."""
-    return (
-        select(question.c.id, func.min(lease.c.expires_at).label("until"))
-        .join(lease, lease.c.question_id == question.c.id)
-        .where(lease.c.annotator_id != bindparam("account"), lease.c.expires_at >= bindparam("now"))
-        .where(_is_open_to_account(), ~has_place(), readable(question, codes))
-        .group_by(question.c.id)
-    )
-
-
-@cache
-def _my_judgements() -> Select[Any]:
-    """The number of this account's judgements that count, and of those from after `midnight`.
-
-    Hidden ones with them, else who is asked one would see that it is not counted; training without.
-    """
-    today = case((judgement.c.decided_at >= bindparam("midnight"), 1), else_=0)
-    columns: list[Any] = [func.count(), func.sum(today)]
-    return select(*columns).where(
-        judgement.c.annotator_id == bindparam("account"), judgement.c.round != TRAINING, is_counted(judgement)
-    )
-
-
-@cache
-def _left(codes: tuple[str, ...]) -> Select[Any]:
-    """The number of open questions that this account may answer, of those in languages that it does not read, and of
-    those of studies that others work on."""
-    reads, assigned = readable(question, codes), is_assigned(bindparam("account"))
-    numbers = (and_(assigned, reads), and_(assigned, ~reads), ~assigned)
-    return (
-        select(*(func.sum(case((condition, 1), else_=0)) for condition in numbers))
-        .select_from(question)
-        .where(_is_open_to_account(of_any_study=True))
-    )
-
-
 def _is_over() -> ColumnElement[bool]:
     """Condition on `lease`: expired, or this account's own."""
     return or_(lease.c.expires_at < bindparam("now"), lease.c.annotator_id == bindparam("account"))
 
 
 def _is_open_to_account(question: Any = question, of_any_study: bool = False) -> ColumnElement[bool]:
-    """Condition on `question`, or an alias of it: somebody waits for it, it has not all its votes, none of this
-    account, and no flag of it.
-
-    Nor had this account the question in training, where it was told the answer; and it is of a study that the account
-    works on, or `of_any_study`.
-    """
+    """Condition on `question`, or an alias: somebody waits for it, it has not all its votes, none and no flag of this
+    account, which did not learn its answer in training and works on its study (or `of_any_study`)."""
     own = judgement.alias("mine")
     judged = exists().where(
         own.c.question_id == question.c.id,

@@ -17,11 +17,7 @@ from audit.store.core import question
 
 def ask_next(engine: Engine, options: SampleOptions, study: int | None = None, *, by: int | None = None) -> list[Asked]:
     """Draw the next round of one study, or of all that have satisfied groups, and open the questions that its groups
-    wait for.
-
-    Asked for by a manager (`by`, an account id; else NotAllowed) or by the owner of the database (None). Raises what
-    `audit.false_satisfaction.rounds.next_rounds` raises; nothing is changed then.
-    """
+    wait for. `by` is a manager's account, or None: the owner of the database. Raises what `next_rounds` raises."""
     with drawing(engine, by) as work:
         quorum = quorum_of(work.connection)
         asked = next_rounds(work.connection, options, study)

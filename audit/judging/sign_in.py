@@ -1,8 +1,5 @@
-"""Signing in: what a login, a link or an API token says, signed with a secret of the database.
-
-Nothing of them is stored. Each carries its expiry and a number of its account, which `accounts.ENDED` counts up; those
-with the number before are over at once, in every browser and program.
-"""
+"""Signing in: what a login, a link or an API token says, signed with a secret of the database. Nothing is stored. Each
+carries its expiry and a number of its account, which `accounts.ENDED` counts up: those before are over at once."""
 
 import math
 import secrets
@@ -10,48 +7,29 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
-from ipaddress import IPv6Address, ip_address
-from typing import Any
+from ipaddress import ip_address, ip_network
+from typing import Any, NamedTuple
 
 from sqlalchemy import Engine, Select, bindparam, select
 
 from audit.errors import AuditError, NotAllowed
-from audit.judging.accounts import (
-    ROLES,
-    Account,
-    change,
-    checked_role,
-    is_person,
-    matches,
-    may,
-    note,
-    require,
-    stored_name,
-)
+from audit.judging import accounts
 from audit.messages import message
 from audit.store import insert_new, reading, tables
-from audit.store.copying import in_utc
 from audit.store.core import annotator, secret
 
-LOGIN, LINK, TOKEN = "login", "link", "token"
-"""What a signed text is for: one of them never serves as another."""
+LOGIN, LINK, TOKEN = "login", "link", "token"  # What a signed text is for: one of them never serves as another
 LOGIN_LASTS = timedelta(days=7)
-DAYS, MOST_DAYS = 90, 366
-"""How long an API token lasts: by default, and at most."""
-BEGINNING = "audit_"
-"""What every API token begins with, so that scanners for secrets find it."""
-CLAIM = "email"
-"""The claim of an identity token that names the account, where the setting names none."""
-_MINUTE = timedelta(minutes=1)
+DAYS, MOST_DAYS = 90, 366  # How long an API token lasts: by default, and at most
+BEGINNING = "audit_"  # What every API token begins with, so that scanners for secrets find it
+CLAIM = "email"  # The claim of an identity token that names the account, where the setting names none
 
 
 def sign(engine: Engine, purpose: str, lasts: timedelta, *values: object) -> str:
     """Return a text that carries the values until it expires."""
-    expires = (tables.now() + lasts).timestamp()
-    return str(_signer(engine, purpose).dumps([expires, *values]))
+    return str(_signer(engine, purpose).dumps([(tables.now() + lasts).timestamp(), *values]))
 
 
 def unsign(engine: Engine, purpose: str, text: str | None) -> list[Any] | None:
@@ -69,10 +47,8 @@ def unsign(engine: Engine, purpose: str, text: str | None) -> list[Any] | None:
 def _signer(engine: Engine, purpose: str) -> Any:
     from itsdangerous import URLSafeSerializer
 
-    with reading(engine) as connection:
-        key = connection.execute(select(secret.c.key)).scalar()
-    if key is None:
-        with engine.begin() as connection:
+    with engine.begin() as connection:
+        if (key := connection.execute(select(secret.c.key)).scalar()) is None:
             insert_new(connection, tables.Secret, [{"id": 1, "key": secrets.token_urlsafe(32)}])
             key = connection.execute(select(secret.c.key)).scalar_one()
     return URLSafeSerializer(key, salt=f"audit-{purpose}")
@@ -84,12 +60,11 @@ def _signer(engine: Engine, purpose: str) -> Any:
 def login_of(engine: Engine, account_id: int, lasts: timedelta = LOGIN_LASTS) -> str:
     """Return a login of an enabled account, for the browser's cookie. Raises NotAllowed."""
     with engine.connect() as connection:
-        require(connection, account_id, *ROLES)
-        query = select(annotator.c.session_number).where(annotator.c.id == account_id)
-        return sign(engine, LOGIN, lasts, account_id, connection.execute(query).scalar_one())
+        number = accounts.require(connection, account_id, *accounts.ROLES).session_number
+    return sign(engine, LOGIN, lasts, account_id, number)
 
 
-def account_of(engine: Engine, login: str | None) -> Account | None:
+def account_of(engine: Engine, login: str | None) -> accounts.Account | None:
     """Return the account of a login, read anew; None where it is no login, or no longer."""
     values = unsign(engine, LOGIN, login)
     return None if values is None else _account(engine, "session_number", *values[1:])
@@ -98,115 +73,107 @@ def account_of(engine: Engine, login: str | None) -> Account | None:
 def end_logins(engine: Engine, account_id: int) -> None:
     """Log an account out, in every browser. Raises NotAllowed where it is disabled or absent."""
     with engine.begin() as connection:
-        require(connection, account_id, *ROLES)
-        change(connection, account_id, session_number=annotator.c.session_number + 1)
+        accounts.require(connection, account_id, *accounts.ROLES)
+        accounts.change(connection, account_id, session_number=annotator.c.session_number + 1)
 
 
-def log_in(engine: Engine, name: str, password: str) -> Account:
+def log_in(engine: Engine, name: str, password: str) -> accounts.Account:
     """Return the account of a name and password. Raises NotAllowed, with one message for every reason."""
     # No account has a name that cannot be printed, and PostgreSQL refuses a NUL byte in a question.
-    name = stored_name(name) if name.strip().isprintable() else ""
-    with engine.connect() as connection:
-        row = connection.execute(select(annotator).where(annotator.c.name == name, is_person(annotator))).first()
-    right = matches(password, row.password if row else None)
+    row = _named(engine, name) if name.strip().isprintable() else None
+    right = accounts.matches(password, row.password if row else None)
     if row is None or not right or row.disabled:
         raise NotAllowed(message("account.wrong_password"))
-    return Account(row.id, row.name, row.role)
+    return accounts.Account.of(row)
 
 
-def account_of_claims(engine: Engine, claims: Mapping[str, Any], claim: str = CLAIM) -> Account:
-    """Return the account that a verified identity token of a provider names; nobody gets an account by logging in.
-
-    Raises NotAllowed where no enabled account has the name, and for an e-mail address that the provider has not
-    verified: somebody else may have typed it there.
-    """
+def account_of_claims(engine: Engine, claims: Mapping[str, Any], claim: str = CLAIM) -> accounts.Account:
+    """Return the account that a verified identity token of a provider names. Raises NotAllowed where no enabled account
+    has the name, and for an e-mail address that the provider has not verified: anybody may have typed it there."""
     name = claims.get(claim)
     if not isinstance(name, str) or not name.strip():
         raise NotAllowed(message("account.no_claim", claim=claim))
     if claim == "email" and claims.get("email_verified", True) not in (True, "true"):
         raise NotAllowed(message("account.address_not_verified", address=name))
-    with engine.connect() as connection:
-        enabled = (annotator.c.name == stored_name(name), annotator.c.disabled.is_(False), is_person(annotator))
-        row = connection.execute(select(annotator.c.id, annotator.c.name, annotator.c.role).where(*enabled)).first()
-    if row is None:
+    row = _named(engine, name)
+    if row is None or row.disabled:
         raise NotAllowed(message("account.may_not_log_in", name=name))
-    return Account(*row)
+    return accounts.Account.of(row)
 
 
-def _account(engine: Engine, number: str, id: int, value: int) -> Account | None:
+def _named(engine: Engine, name: str) -> Any:
+    with engine.connect() as connection:
+        query = select(annotator).where(annotator.c.name == accounts.stored_name(name), accounts.is_person(annotator))
+        return connection.execute(query).first()
+
+
+def _account(engine: Engine, number: str, id: int, value: int) -> accounts.Account | None:
     """Return the account whose column `number` has this value, and note that it is here, at most once a minute."""
     moment = tables.now()
     with reading(engine) as connection:
         row = connection.execute(_by(number), {"id": id, "value": value}).first()
     if row is None:
         return None
-    if row.seen_at is None or in_utc(row.seen_at) < moment - _MINUTE:
+    account = accounts.Account.of(row)
+    if account.seen_at is None or account.seen_at < moment - timedelta(minutes=1):
         with suppress(AuditError), engine.begin() as connection:  # a full disk logs nobody out
-            change(connection, id, seen_at=moment)
-    return Account(row.id, row.name, row.role)
+            accounts.change(connection, id, seen_at=moment)
+    return account
 
 
 @cache
 def _by(number: str) -> Select[Any]:
     """Cached: every click runs it, and building the statement takes longer than running it."""
-    columns = (annotator.c.id, annotator.c.name, annotator.c.role, annotator.c.seen_at)
     same = (annotator.c.id == bindparam("id"), annotator.c[number] == bindparam("value"))
-    return select(*columns).where(*same, annotator.c.disabled.is_(False), is_person(annotator))
+    return select(annotator).where(*same, annotator.c.disabled.is_(False), accounts.is_person(annotator))
 
 
 # Tokens of the API.
 
 
-@dataclass(frozen=True)
-class Bearer:
-    """Who sends a request with a token."""
+class Bearer(NamedTuple):
+    """Who sends a request with a token; `role` is the token's or the account's, whichever is less."""
 
-    account: Account
+    account: accounts.Account
     role: str
-    """What the request may do: the token's role or the account's, whichever is less."""
     expires_at: datetime
 
 
 def make_token(
     engine: Engine, account_id: int, role: str | None = None, days: int = DAYS, *, by_owner: bool = True
 ) -> str:
-    """Return an API token of an account, which may do at most what `role` may (None: what the account may).
-
-    `by_owner` is False where whoever has the database itself makes it. Raises NotAllowed for an account that is absent
-    or disabled and for a role above its own, AuditError for an unknown role or a bad number of days.
-    """
+    """Return an API token of an account, which may do at most what `role` may (None: what the account may); `by_owner`
+    is False where the owner of the database makes it. Raises NotAllowed, AuditError for a bad role or number of
+    days."""
     if not 1 <= days <= MOST_DAYS:
         raise AuditError(message("token.bad_days", days=days, most=MOST_DAYS), parameter="days")
     with engine.begin() as connection:
-        account = require(connection, account_id, *ROLES)
-        role = checked_role(role or account.role)
-        if not may(account.role, role):
+        account = accounts.require(connection, account_id, *accounts.ROLES)
+        role = accounts.checked_role(role or account.role)
+        if not accounts.may(account.role, role):
             raise NotAllowed(message("token.above", role=role, name=account.name, own=account.role))
-        query = select(annotator.c.token_number).where(annotator.c.id == account_id)
-        number = connection.execute(query).scalar_one()
-        note(connection, account_id if by_owner else None, "token made", role=role, days=days)
-    return BEGINNING + sign(engine, TOKEN, timedelta(days=days), account_id, number, role)
+        accounts.note(connection, account_id if by_owner else None, "token made", role=role, days=days)
+    return BEGINNING + sign(engine, TOKEN, timedelta(days=days), account_id, account.token_number, role)
 
 
 def end_tokens(engine: Engine, account_id: int) -> None:
     """End every API token of one's own account. Raises NotAllowed where it is disabled."""
     with engine.begin() as connection:
-        require(connection, account_id, *ROLES)
-        change(connection, account_id, token_number=annotator.c.token_number + 1)
-        note(connection, account_id, "tokens ended")
+        accounts.require(connection, account_id, *accounts.ROLES)
+        accounts.change(connection, account_id, token_number=annotator.c.token_number + 1)
+        accounts.note(connection, account_id, "tokens ended")
 
 
 def bearer_of(engine: Engine, token: str) -> Bearer | None:
     """Return who sends a request with this token; None where it is no token, or no longer."""
-    values = unsign(engine, TOKEN, token.removeprefix(BEGINNING))
-    if values is None:
+    if (values := unsign(engine, TOKEN, token.removeprefix(BEGINNING))) is None:
         return None
     expires, id, number, role = values
-    account = _account(engine, "token_number", id, number)
-    if account is None:
+    if (account := _account(engine, "token_number", id, number)) is None:
         return None
-    least = role if may(account.role, role) else account.role
-    return Bearer(account, least, datetime.fromtimestamp(expires, UTC))
+    return Bearer(
+        account, role if accounts.may(account.role, role) else account.role, datetime.fromtimestamp(expires, UTC)
+    )
 
 
 # Guessing passwords: wrong ones make the next try wait.
@@ -223,10 +190,8 @@ class Throttle:
     [0, 0, 0, 0, 0, 2, 2]
     """
 
-    BY_NAME, BY_ADDRESS = 5, 50
-    """Tries before the next has to wait; a whole team may share an address."""
-    LONGEST_WAIT, FORGET = 60, 900
-    """Seconds between two tries at most, and after which a count begins anew."""
+    BY_NAME, BY_ADDRESS = 5, 50  # Tries before the next has to wait; a whole team may share an address
+    LONGEST_WAIT, FORGET = 60, 900  # Seconds between two tries at most, and after which a count begins anew
     KEPT = 20_000
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
@@ -236,19 +201,18 @@ class Throttle:
 
     def begin(self, name: str, address: str) -> int:
         """Count a try and return 0; or return the whole seconds to wait, and count nothing."""
-        now, wait = self._clock(), 0.0
-        keys = self._keys(name, address)
-        for key, free in keys.items():
+        now, wait, counted = self._clock(), 0.0, {}
+        for key, free in self._keys(name, address).items():
             number, last = self._tries.get(key, (0, now))
-            if now - last > self.FORGET:
-                del self._tries[key]
-            elif number >= free:
+            number = 0 if now - last > self.FORGET else number
+            if number >= free:
                 wait = max(wait, last + min(self.LONGEST_WAIT, 2 ** min(number - free + 1, 6)) - now)
+            counted[key] = number + 1, now
         if wait > 0:
             return math.ceil(wait)
-        for key in keys:
-            self._tries[key] = self._tries.get(key, (0, now))[0] + 1, now
-            self._tries.move_to_end(key)
+        for key in counted:
+            self._tries.pop(key, None)
+        self._tries |= counted
         while len(self._tries) > self.KEPT:
             self._tries.popitem(last=False)
         return 0
@@ -257,13 +221,13 @@ class Throttle:
         """The password was right: the name begins anew at this address, and the address gets its try back."""
         own, shared = self._keys(name, address)
         self._tries.pop(own, None)
-        number, last = self._tries.get(shared, (0, 0.0))
-        if number:
+        if shared in self._tries:
+            number, last = self._tries[shared]
             self._tries[shared] = number - 1, last
 
     def _keys(self, name: str, address: str) -> dict[tuple[str, str], int]:
         place = network(address)
-        return {(f"name {stored_name(name[:80])}", place): self.BY_NAME, ("", place): self.BY_ADDRESS}
+        return {(f"name {accounts.stored_name(name[:80])}", place): self.BY_NAME, ("", place): self.BY_ADDRESS}
 
 
 def network(address: str) -> str:
@@ -272,10 +236,8 @@ def network(address: str) -> str:
     >>> network("2001:db8::1") == network("2001:db8::2"), network("::ffff:192.0.2.1")
     (True, '192.0.2.1')
     """
-    try:
+    with suppress(ValueError):
         parsed = ip_address(address)
-    except ValueError:
-        return address
-    if not isinstance(parsed, IPv6Address):
-        return str(parsed)
-    return str(parsed.ipv4_mapped or int(parsed) >> 64)
+        mapped = getattr(parsed, "ipv4_mapped", None) or parsed
+        return str(mapped if mapped.version == 4 else ip_network((address, 64), strict=False))
+    return address

@@ -1,54 +1,40 @@
-"""Stale answers: a manager withdraws those that a changed guideline or label has overtaken.
-
-Nothing goes stale by itself. What does stays in the history: a judgement is superseded by a row `withdrawn` that names
-the manager and says why, and its question comes to the same annotator again; an adjudication is followed by one that
-allows no label, and its question is settled as if nobody had adjudicated it.
-"""
+"""Stale answers: a manager withdraws those that a changed guideline or label has overtaken. All stays in the history: a
+judgement is superseded by a row `withdrawn` that says why, and its question comes to the same annotator again; an
+adjudication is followed by one that allows no label."""
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, exists, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, func, select
 
 from audit.errors import AuditError, Refused
 from audit.judging.accounts import note, reading_as_manager
-from audit.judging.answers import PEOPLE, WITHDRAWN, by_people, is_counted, is_vote, stands
+from audit.judging.answers import WITHDRAWN, by_people, is_counted, is_vote, stands
 from audit.judging.asides import check_comment
 from audit.judging.control_questions import REPEAT
 from audit.judging.unit import unit_of_work
 from audit.judging.words import ELSEWHERE
 from audit.messages import message
 from audit.store import rows_among, tables
-from audit.store.core import adjudication, answer, judgement, question
+from audit.store.core import adjudication, judgement, question
 from audit.tasks.questions import UNSURE, labels_of
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which answers go stale: those to which everything that is given applies. Raises AuditError for a bad version.
-
-    Without `below` and `labels` nothing is chosen: that is refused.
-    """
+    """Which answers of people go stale: those to which everything that is given applies. Imported labels have no
+    guideline and stay. Raises AuditError where neither `below` nor `labels` is given."""
 
     task: str | None = None
-    kind: str | None = None
-    """`input`, `pair`, `group` or a scale."""
-    below: int | None = None
-    """Versions of the guideline before this one. Labels from elsewhere have none, and are left out."""
-    labels: tuple[str, ...] = ()
-    """The answer itself, `unsure` and labels that the task no longer has included."""
-    elsewhere: bool = False
-    """Imported labels, too, by whatever guideline."""
-    unsettled: bool = False
-    """Only where neither people nor an adjudicator have settled the question."""
-    adjudications: bool = False
-    """Adjudications, too; of these, any of the labels that they allow."""
+    kind: str | None = None  # `input`, `pair`, `group` or a scale
+    below: int | None = None  # Versions of the guideline before this one
+    labels: tuple[str, ...] = ()  # The answer itself, `unsure` and labels that the task no longer has included
+    adjudications: bool = False  # Adjudications, too; of these, any of the labels that they allow
 
     def __post_init__(self) -> None:
-        if self.below is not None and self.below < 1:
-            raise AuditError(message("stale.bad_version", version=self.below))
         if self.below is None and not self.labels:
             raise AuditError(message("stale.which_needed"))
 
@@ -56,44 +42,40 @@ class Choice:
 class Tally(NamedTuple):
     """Answers of one sort that count now."""
 
-    what: str
-    """judgement or adjudication."""
+    what: str  # judgement or adjudication
     task: str
     kind: str
     guideline: int | None
     """Version; 0: imported labels; None: an adjudication from before versions were noted with them."""
-    label: str
-    """Of adjudications the labels allowed, with | between them."""
-    known: bool
-    """Whether people can give this label today."""
+    label: str  # Of adjudications the labels allowed, with | between them
+    known: bool  # Whether people can give this label today
     number: int
 
 
-@dataclass(frozen=True)
-class Stale:
-    """Answers that would go stale, or did."""
+class Stale(NamedTuple):
+    """Answers that would go stale, or did; the questions that these are about, and the annotators."""
 
     judgements: int
     adjudications: int
     questions: int
-    """Questions that these are about."""
     people: int
-    """Annotators whose judgements these are."""
 
 
 def stale_counts(engine: Engine, by: int | None = None) -> list[Tally]:
-    """Count the answers of people that count, by what they are and how they came about, in the order of these.
-
-    Raises NotAllowed unless the account `by` is a manager's (None: whoever has the database itself).
-    """
-    columns = (question.c.task, question.c.kind)
+    """Count the answers of people that count, by what they are and how they came about, in the order of these. Raises
+    NotAllowed unless the account `by` is a manager's (None: whoever has the database itself)."""
     numbers: Counter[tuple[str, str, str, int | None, str]] = Counter()
     with reading_as_manager(engine, by) as connection:
-        for row in _rows_of(connection, judgement, is_vote(judgement), columns=columns):
+        for row in _rows_of(connection, judgement, is_vote(judgement)):
             numbers["judgement", row.task, row.kind, row.guideline, row.answer] += 1
-        for row in _rows_of(connection, adjudication, stands(adjudication), columns=columns):
+        for row in _rows_of(connection, adjudication, stands(adjudication)):
             numbers["adjudication", row.task, row.kind, row.guideline, "|".join(sorted(row.allowed))] += 1
-    tallies = [Tally(*key, set(key[4].split("|")) <= _labels(key[1], key[2]), count) for key, count in numbers.items()]
+    tallies = []
+    for (what, task, kind, version, label), number in numbers.items():
+        known = {UNSURE}
+        with suppress(AuditError):  # of a task that no longer exists, none
+            known.update(labels_of(task, kind))
+        tallies.append(Tally(what, task, kind, version, label, set(label.split("|")) <= known, number))
     return sorted(
         tallies, key=lambda tally: (tally.what != "judgement", *tally[1:3], tally.guideline or 0, tally.label)
     )
@@ -106,12 +88,8 @@ def preview_stale(engine: Engine, choice: Choice, by: int | None = None) -> Stal
 
 
 def mark_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client: str | None = None) -> Stale:
-    """Mark the chosen answers as stale, in one transaction with a line in the log; returns what went.
-
-    Hidden repeats of an answer that goes, go with it. `reason` is shown to those who are asked again. Raises NotAllowed
-    unless the account `by` is a manager's, Refused for a reason that is empty or too long, and where nothing fits the
-    choice.
-    """
+    """Mark the chosen answers, and hidden repeats of them, as stale; returns what went. `reason` is shown to those who
+    are asked again. Raises Refused for a reason that is empty or too long, and where nothing fits the choice."""
     reason = reason.strip()
     with unit_of_work(engine, by, "manager") as work:
         work.hold_all()  # or an annotator undoes one of these meanwhile, an adjudicator settles another
@@ -132,10 +110,8 @@ def mark_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client: 
         )
         taken_back = {"annotator_id": by, "allowed": [], "reason": reason, "decided_at": moment}
         work.add(tables.Adjudication, [{"question_id": row.question_id} | taken_back for row in adjudications])
-        detail = {name: value for name, value in asdict(choice).items() if value not in (None, (), False)}
-        if detail.pop("adjudications", False):  # their number has this name in the log
-            detail["adjudications_too"] = True
-        numbers = asdict(effect)
+        detail = {name: value for name, value in asdict(choice).items() if value and name != "adjudications"}
+        numbers = effect._asdict()
         del numbers["people"]
         note(work.connection, by, "stale", **numbers, **detail)
     return effect
@@ -143,33 +119,24 @@ def mark_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client: 
 
 def _chosen(connection: Connection, choice: Choice) -> tuple[list[Row[Any]], list[Row[Any]]]:
     """The judgements of the first pass and the adjudications that a choice means."""
-    conditions: list[ColumnElement[bool]] = []
-    if choice.task is not None:
-        conditions.append(question.c.task == choice.task)
-    if choice.kind is not None:
-        conditions.append(question.c.kind == choice.kind)
-    if choice.unsettled:
-        settled = answer.c.origin.in_(PEOPLE)
-        conditions.append(~exists().where(answer.c.question_id == question.c.id, settled))
     chosen: list[list[Row[Any]]] = []
     for table, counts in ((judgement, is_vote(judgement)), (adjudication, stands(adjudication))):
         version = func.coalesce(table.c.guideline, 1)  # decisions from before versions were noted
-        by_version = [] if choice.below is None else [version < choice.below]
-        from_here = [] if choice.elsewhere else [version != ELSEWHERE]
-        chosen.append(_rows_of(connection, table, counts, *conditions, *by_version, *from_here))
-    judgements, adjudications = chosen
+        conditions: list[ColumnElement[bool]] = [counts, version != ELSEWHERE]
+        conditions += [] if choice.below is None else [version < choice.below]
+        conditions += [] if choice.task is None else [question.c.task == choice.task]
+        conditions += [] if choice.kind is None else [question.c.kind == choice.kind]
+        chosen.append(_rows_of(connection, table, *conditions))
     labels = set(choice.labels)
     return (
-        [row for row in judgements if not labels or row.answer in labels],
-        [row for row in adjudications if choice.adjudications and (not labels or labels & set(row.allowed))],
+        [row for row in chosen[0] if not labels or row.answer in labels],
+        [row for row in chosen[1] if choice.adjudications and (not labels or labels & set(row.allowed))],
     )
 
 
-def _rows_of(
-    connection: Connection, table: Table, *conditions: ColumnElement[bool], columns: Sequence[Any] = ()
-) -> list[Row[Any]]:
-    """The judgements or adjudications under conditions on them and on their questions, oldest first."""
-    query = select(table, *columns).join(question, question.c.id == table.c.question_id)
+def _rows_of(connection: Connection, table: Table, *conditions: ColumnElement[bool]) -> list[Row[Any]]:
+    """The judgements or adjudications under these conditions, with their questions' task and kind, oldest first."""
+    query = select(table, question.c.task, question.c.kind).join(question, question.c.id == table.c.question_id)
     return list(connection.execute(query.where(*conditions).order_by(table.c.id)))
 
 
@@ -184,11 +151,3 @@ def _repeats(connection: Connection, judgements: Sequence[Row[Any]]) -> list[Row
 def _effect(judgements: Sequence[Row[Any]], adjudications: Sequence[Row[Any]]) -> Stale:
     questions = {row.question_id for row in (*judgements, *adjudications)}
     return Stale(len(judgements), len(adjudications), len(questions), len({row.annotator_id for row in judgements}))
-
-
-def _labels(task: str, kind: str) -> set[str]:
-    """The labels that people can give today; none for a task that no longer exists."""
-    try:
-        return {*labels_of(task, kind), UNSURE}
-    except AuditError:
-        return set()

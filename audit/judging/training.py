@@ -1,18 +1,14 @@
-"""The training round: questions with known answers, feedback after each, and a mark to be reached before judging.
-
-It asks every training question once, before the first ordinary one. Its answers are judgements of pass 0, each
-attempt's superseding those of the attempt before; the log has what a finished attempt came to. A pass holds for the
-questions, answers and guideline that the round had: where a manager changes one of these, everybody is trained again.
-"""
+"""The training round: every training question once, with feedback, and a mark to be reached before judging. Its answers
+are judgements of pass 0, each attempt's superseding those before; the log has the finished attempts. A pass holds for
+the questions, answers and guideline that the round had."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, Row, Select, bindparam, exists, select
+from sqlalchemy import Connection, Engine, Row, select
 
-from audit.judging.accounts import Account, note, reading_as_manager, require, writing_as_manager
+from audit.judging.accounts import Account, note, reading_as_manager, writing_as_manager
 from audit.judging.answers import is_counted
 from audit.judging.asides import readable
 from audit.judging.control_questions import PASS, TRAINING, pick
@@ -20,10 +16,9 @@ from audit.judging.order import FIRST
 from audit.judging.settings import JudgingSettings, exempt_up_to, set_settings, settings_of
 from audit.judging.words import guideline_of, words_of
 from audit.keys import fingerprint, uniform
-from audit.store.core import annotator, count_rows, judgement, known, log, question
+from audit.store.core import count_rows, judgement, known, log, question
 
-ACTION = "training"
-"""What the log calls a finished attempt."""
+ACTION = "training"  # What the log calls a finished attempt
 QUALIFYING, QUALIFYING_MARK = 8, 0.75
 """Questions that are picked where there is no training question, and the pass mark where none was set."""
 
@@ -39,14 +34,12 @@ class Attempt(NamedTuple):
 
 @dataclass(frozen=True)
 class Round:
-    """Where an annotator stands in training."""
+    """Where an annotator stands in training: the questions in the order of this attempt (rows of `question` with
+    `allowed` and `explanation`), this attempt's answers by question, and the finished attempts, oldest first."""
 
     questions: tuple[Row[Any], ...]
-    """In the order of this attempt: rows of `question` with `allowed` and `explanation`."""
     given: Mapping[int, str]
-    """Question -> answer, of this attempt."""
     attempts: tuple[Attempt, ...]
-    """Finished ones, of these questions and others, the first one first."""
     passed: bool
     mark: float
     version: str
@@ -61,13 +54,6 @@ class Round:
         """Right answers of this attempt."""
         return sum(self.given.get(question.id) in question.allowed for question in self.questions)
 
-    def finished(self) -> Attempt | None:
-        """Return this attempt, if every question is answered."""
-        number = len(self.questions)
-        if len(self.given) < number:
-            return None
-        return Attempt(len(self.attempts) + 1, self.right, number, _reaches(self.right, number, self.mark))
-
 
 def needs_training(connection: Connection, account: Account, settings: JudgingSettings) -> bool:
     """Return whether this account must pass the training round before it is given a question. Every claim asks."""
@@ -76,19 +62,20 @@ def needs_training(connection: Connection, account: Account, settings: JudgingSe
 
 
 def round_of(connection: Connection, account: Account, settings: JudgingSettings) -> Round | None:
-    """Return where an annotator stands; None: not trained, for the role, an exemption or want of questions.
-
-    The round has the questions in the languages that the account reads.
-    """
+    """Return where an annotator stands; None: not trained, for the role, an exemption or want of questions. The round
+    has the questions in the languages that the account reads."""
     if not settings.pass_mark or account.role != "annotator":
         return None
-    me = {"account": account.id}
-    questions = connection.execute(_training_questions(account.languages)).all()
-    last = exempt_up_to(connection)
-    if not questions or (last and connection.execute(_judged_up_to(), me | {"last": last}).first()):
+    asked = select(question, known.c.allowed, known.c.explanation).join(known, known.c.question_id == question.c.id)
+    asked = asked.where(known.c.purpose == TRAINING, readable(question, account.languages)).order_by(question.c.id)
+    questions = connection.execute(asked).all()
+    before = (judgement.c.annotator_id == account.id) & (judgement.c.round == FIRST)
+    exempt = select(judgement.c.id).where(before, judgement.c.id <= exempt_up_to(connection)).limit(1)
+    if not questions or connection.execute(exempt).first():
         return None
     version, mark = _version(connection, questions), settings.pass_mark
-    done = list(connection.execute(_finished_attempts(), me).scalars())
+    finished = select(log.c.detail).where(log.c.annotator_id == account.id, log.c.action == ACTION)
+    done = list(connection.execute(finished.order_by(log.c.id)).scalars())
     # Who passed stays so when the mark goes up, and passes when it goes down below what they reached.
     passed = any(
         detail["round"] == version and (detail["passed"] or _reaches(detail["right"], detail["questions"], mark))
@@ -125,54 +112,26 @@ def _version(connection: Connection, questions: Sequence[Row[Any]]) -> str:
     )
 
 
-# Statements of every claim are cached: building one takes longer than running it.
-
-
-@cache
-def _judged_up_to() -> Select[Any]:
-    own = (judgement.c.annotator_id == bindparam("account")) & (judgement.c.round == FIRST)
-    return select(judgement.c.id).where(own, judgement.c.id <= bindparam("last")).limit(1)
-
-
-@cache
-def _training_questions(languages: tuple[str, ...]) -> Select[Any]:
-    return (
-        select(question, known.c.allowed, known.c.explanation)
-        .join(known, known.c.question_id == question.c.id)
-        .where(known.c.purpose == TRAINING, readable(question, languages))
-        .order_by(question.c.id)
-    )
-
-
-@cache
-def _finished_attempts() -> Select[Any]:
-    own = (log.c.annotator_id == bindparam("account")) & (log.c.action == ACTION)
-    return select(log.c.detail).where(own).order_by(log.c.id)
-
-
 def write_attempt(connection: Connection, account_id: int, state: Round, until: int) -> Attempt | None:
-    """Log the attempt if it is finished, with its last judgement, and return it."""
-    if (attempt := state.finished()) is not None:
-        detail = {"attempt": attempt.number} | dict(zip(Attempt._fields[1:], attempt[1:], strict=True))
-        note(connection, account_id, ACTION, **detail, until=until, round=state.version)
+    """Log this attempt with its last judgement and return it, if every question is answered."""
+    number = len(state.questions)
+    if len(state.given) < number:
+        return None
+    attempt = Attempt(len(state.attempts) + 1, state.right, number, _reaches(state.right, number, state.mark))
+    detail = {"attempt": attempt.number} | dict(zip(Attempt._fields[1:], attempt[1:], strict=True))
+    note(connection, account_id, ACTION, **detail, until=until, round=state.version)
     return attempt
 
 
 # Qualification: the training round as one switch.
 
 
-@dataclass(frozen=True)
-class Qualification:
-    """Whether new annotators are qualified first, and whom it concerns."""
+class Qualification(NamedTuple):
+    """Whether new annotators are qualified first: the share of right answers that is needed (0: switched off), and the
+    training questions that there are."""
 
     mark: float
-    """Share of right answers that is needed; 0: switched off."""
     questions: int
-    """Training questions that there are."""
-    judged: int
-    """Enabled annotators who have judged."""
-    waiting: int
-    """Of these, those who must pass the round before their next question."""
 
     @property
     def on(self) -> bool:
@@ -186,28 +145,19 @@ def qualification(engine: Engine, *, by: int | None = None) -> Qualification:
         return _qualification(connection)
 
 
-def switch_qualification(engine: Engine, on: bool, *, exempt: bool = True, by: int | None = None) -> Qualification:
-    """Have new annotators pass a short round first, or not; says so in the log.
-
-    Where there are no training questions, `QUALIFYING` are picked as `pick_known` does. `exempt`: whoever has judged
-    before need not pass it. Raises NotAllowed where `by` is no manager, AuditError where there is nothing to pick from;
-    nothing is changed then.
-    """
+def switch_qualification(engine: Engine, on: bool, *, by: int | None = None) -> Qualification:
+    """Have new annotators pass a short round first, or not. Whoever has judged before need not. Without training
+    questions, `QUALIFYING` are picked. Raises AuditError where there is nothing to pick from."""
     with writing_as_manager(engine, by) as connection:
         before = _qualification(connection)
         if on and not before.questions:
             pick(connection, TRAINING, QUALIFYING, 0, by)
         if on and not before.on:
             set_settings(connection, by, {"pass_mark": 0.0})  # so that the next one switches it on, as of now
-        set_settings(connection, by, {"pass_mark": (before.mark or QUALIFYING_MARK) if on else 0.0}, exempt=exempt)
+        set_settings(connection, by, {"pass_mark": (before.mark or QUALIFYING_MARK) if on else 0.0})
         return _qualification(connection)
 
 
 def _qualification(connection: Connection) -> Qualification:
-    settings = settings_of(connection)
-    judged = exists().where(judgement.c.annotator_id == annotator.c.id, judgement.c.round == FIRST)
-    enabled = (annotator.c.role == "annotator", annotator.c.disabled.is_(False), judged)
-    people = connection.execute(select(annotator.c.id).where(*enabled)).scalars().all()
-    waiting = sum(needs_training(connection, require(connection, id, "annotator"), settings) for id in people)
     questions = count_rows(connection, known, known.c.purpose == TRAINING)
-    return Qualification(settings.pass_mark, questions, len(people), waiting)
+    return Qualification(settings_of(connection).pass_mark, questions)

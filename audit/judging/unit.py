@@ -1,8 +1,5 @@
-"""The unit of work: judgements, the answers that follow from them, and the queue, in one transaction or not at all.
-
-Whoever is gone in the middle leaves everything as it was; whoever comes to the end leaves a queue that asks what drawn
-groups wait for. So nobody has to remember to bring it up to date.
-"""
+"""The unit of work: judgements, the answers that follow from them, and the queue, in one transaction or not at all, so
+that nobody has to remember to bring the queue up to date."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,8 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Select, bindparam, select
 
-from audit.errors import NotAllowed, Refused
-from audit.judging.accounts import Account, require
+from audit.errors import Refused
+from audit.judging.accounts import require
 from audit.judging.answers import settle
 from audit.judging.asides import check_comment
 from audit.judging.asking import lock_around, lock_queue, update_queue
@@ -25,37 +22,22 @@ from audit.tasks.questions import UNSURE, labels_of
 
 Record = type[tables.Judgement] | type[tables.Adjudication]
 """The tables of what people answer. Their rows are only ever added."""
-_NOBODY = 0
-"""An id that no account has."""
 
 
 class Work:
-    """What somebody does in one transaction; `unit_of_work` makes it, and ends it.
+    """What an account (None: whoever has the database itself) does in one transaction, as `unit_of_work` makes it."""
 
-    `account` is who does it, with a role that was asked for; None: whoever has the database itself.
-    """
-
-    def __init__(self, connection: Connection, account: Account | None) -> None:
+    def __init__(self, connection: Connection, account: Any) -> None:
         self.connection = connection
         self.account = account
         self._holds_all = False
         self._answered: set[int] = set()
         self._everything = False
 
-    @property
-    def who(self) -> Account:
-        """The account, where there is one. Raises NotAllowed."""
-        if self.account is None:
-            raise NotAllowed(message("account.needed"))
-        return self.account
-
     def hold(self, question_id: int) -> Row[Any] | None:
-        """Keep others from answering this question, and from what they could ask or spare because of its answer, until
-        the end. Returns its task and kind; None: there is no such question.
-
-        One question a unit, and before anything else is locked: locks are taken in one order, inputs, questions, their
-        leases, so that no two wait for each other.
-        """
+        """Keep others from answering this question, and from what could be asked because of its answer, until the end;
+        returns its task and kind, None: it is not there. Once a unit and first: inputs, questions, leases are locked in
+        this order."""
         if not self._holds_all:
             lock_around(self.connection, question_id)
         return self.connection.execute(_question(), {"question": question_id}).first()
@@ -66,10 +48,8 @@ class Work:
         self._holds_all = True
 
     def add(self, record: Record, rows: Sequence[Mapping[str, Any]]) -> int:
-        """Append judgements or adjudications of questions that are held; returns the id of a single one, else 0.
-
-        Only first answers are part of what settles a question; other passes are stored, and nothing follows from them.
-        """
+        """Append judgements or adjudications of questions that are held; returns the id of a single one, else 0. Only
+        first answers are part of what settles a question; other passes are stored, and nothing follows from them."""
         self._answered |= {int(row["question_id"]) for row in rows if row.get("round", FIRST) == FIRST}
         if len(rows) != 1:
             insert_new(self.connection, record, rows)
@@ -80,28 +60,17 @@ class Work:
     def judge(self, question: Any, answer: str, round: int, **columns: Any) -> int:
         """Append this account's judgement of a question (`id`, `task`, `kind`), by the guideline in force; returns its
         id."""
-        row = {
-            "question_id": question.id,
-            "annotator_id": self.who.id,
-            "round": round,
-            "answer": answer,
-            "guideline": guideline_in_force(self.connection, question.task, question.kind).version,
-            "decided_at": tables.now(),
-        }
-        return self.add(tables.Judgement, [row | columns])
+        return self.add(tables.Judgement, [self._now(question) | {"answer": answer, "round": round} | columns])
 
     def decide(self, question: Any, allowed: Iterable[str], reason: str, code: str | None = None) -> int:
         """As `judge`, for an adjudication; one that allows no label takes back what was decided."""
-        row = {
-            "question_id": question.id,
-            "annotator_id": self.who.id,
-            "allowed": sorted(set(allowed)),
-            "reason": reason.strip(),
-            "code": code,
-            "guideline": guideline_in_force(self.connection, question.task, question.kind).version,
-            "decided_at": tables.now(),
-        }
-        return self.add(tables.Adjudication, [row])
+        decision = {"allowed": sorted(set(allowed)), "reason": reason.strip(), "code": code}
+        return self.add(tables.Adjudication, [self._now(question) | decision])
+
+    def _now(self, question: Any) -> dict[str, Any]:
+        version = guideline_in_force(self.connection, question.task, question.kind).version
+        row = {"question_id": question.id, "annotator_id": self.account.id, "guideline": version}
+        return row | {"decided_at": tables.now()}
 
     def settle_anew(self, question_ids: Iterable[int]) -> None:
         """Rebuild the answers of these questions at the end, whatever is added."""
@@ -132,23 +101,19 @@ def check_answer(question: Row[Any] | None, question_id: int, answer: str, comme
 
 @contextmanager
 def unit_of_work(engine: Engine, account_id: int | None, *roles: str, owner: bool = False) -> Iterator[Work]:
-    """A transaction of this account, which must have one of the roles; committed at the end with what follows from it.
-
-    `owner`: no account (None) is whoever has the database itself, who may do it too. Nothing is written where anything
-    is raised. Raises NotAllowed. Not to be nested: a thread would wait for itself.
-    """
+    """A transaction of this account, which must have one of the roles (else NotAllowed), or with `owner` of whoever has
+    the database itself (None); committed with what follows from it. Not to be nested: a thread would wait for
+    itself."""
     with writing(engine) as connection:
         trusted = owner and account_id is None
-        work = Work(connection, None if trusted else require(connection, account_id or _NOBODY, *roles))
+        work = Work(connection, None if trusted else require(connection, account_id or 0, *roles))
         yield work
         work.finish()
 
 
 def rebuild(engine: Engine) -> int:
-    """Write anew what follows from the history, answers and queues; returns how many questions were gone through.
-
-    For whoever has the database itself: `audit doctor --rebuild`.
-    """
+    """Write anew what follows from the history, answers and queues (`audit doctor --rebuild`); returns how many
+    questions were gone through."""
     with engine.connect() as connection:
         ids = [int(row[0]) for row in connection.execute(select(question.c.id).order_by(question.c.id))]
     for piece in pieces(ids):

@@ -1,22 +1,18 @@
-"""The words that annotators read: the question, guideline and labels of a task, and their versions.
-
-Guidelines are Markdown files of data/guidelines, each with its version in the first line. A manager may put words of a
-database in their place. These belong to the database and the task, not to a study. Each change is a row of `setting`
-named `words/TASK/NUMBER` that nothing changes any more, and a line of the log; the guideline's version counts up with
-them, so that each judgement says by which words it was given, whatever language somebody reads.
-
-What all texts of a task are about follows from the corpora of its studies (`about`): of films where all are of films.
-"""
+"""The words that annotators read: the question, guideline and labels of a task, and their versions. Guidelines are
+files of data/guidelines, with the version in the first line. A manager may put a database's own words in their place:
+each change is a row of `setting` named `words/TASK/NUMBER` and a line of the log, and counts the guideline's version
+up, so that each judgement says by which words it was given. What all texts are about follows from the corpora of the
+studies (`about`)."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import CompoundSelect, Connection, Engine, Select, Text, bindparam, cast, null, select
+from sqlalchemy import CompoundSelect, Connection, Engine, Text, cast, null, select
 from sqlalchemy.exc import IntegrityError
 
 from audit.corpora import about_of
@@ -29,23 +25,19 @@ from audit.store import reading
 from audit.store.core import adjudication, count_rows, judgement, question, setting, study
 from audit.tasks import OwnWords, Wording, base_of, get_task, wording
 from audit.tasks.classification import PLUS, Classification
-from audit.tasks.questions import ABOUT_OUTPUTS, SCALES
+from audit.tasks.questions import ABOUT_OUTPUTS, SCALES, UNSURE
 from audit.tasks.words import ANY, NO_WORDS, read_guideline, shipped_guideline
 from audit.user_models import short
 
-PREFIX = "words/"
-"""Begins the names of the rows of `setting` that hold words."""
+PREFIX = "words/"  # Begins the names of the rows of `setting` that hold words
 QUESTION, GUIDELINE, GUIDELINE_FILE, LABELS = "question", "guideline", "guideline_file", "labels"
 KEYS = (QUESTION, GUIDELINE, GUIDELINE_FILE, LABELS)
 """What may be set, for all languages or, in a table named by its code, for one."""
-MOST = {QUESTION: 500, GUIDELINE: 20_000, LABELS: 100}
-"""Characters of each."""
+MOST = {QUESTION: 500, GUIDELINE: 20_000, LABELS: 100}  # Characters of each
 Content = dict[str, dict[str, Any]]
 """Words as they are stored: by language (`ANY`: all), and by key; nothing in them is empty."""
-ELSEWHERE = 0
-"""Version of labels that were given elsewhere, without ours."""
-GROUPS = ("translation",)
-"""Tasks with a guideline of their own for questions about groups, in files named group-TASK."""
+ELSEWHERE = 0  # Version of labels that were given elsewhere, without ours
+GROUPS = ("translation",)  # Tasks with a guideline of their own for questions about groups, in files named group-TASK
 
 
 @dataclass(frozen=True)
@@ -53,8 +45,7 @@ class Guideline:
     """What people are told about a kind of question."""
 
     version: int
-    text: str
-    """Markdown, without the line of the version. `{labels}` in it stands for the task's labels."""
+    text: str  # Markdown, without the line of the version. `{labels}` in it stands for the task's labels.
 
 
 def guideline_of(task: str, kind: str, language: str = ENGLISH, own: OwnWords = NO_WORDS) -> Guideline:
@@ -83,27 +74,15 @@ def guideline_in_force(connection: Connection, task: str, kind: str, language: s
 
 
 def guideline_before(engine: Engine, account_id: int, task: str, kind: str) -> int | None:
-    """Return the version by which this annotator last judged such a question; None for the first. Raises NotAllowed.
-
-    A manager who lets answers go stale judges nothing in their place.
-    """
+    """Return the version by which this annotator last judged such a question; None for the first. Raises NotAllowed. A
+    manager who lets answers go stale judges nothing in their place."""
     with reading(engine) as connection:
         require(connection, account_id, *ROLES)
-        params = {"account": account_id, "task": task, "kind": kind}
-        version: int | None = connection.execute(_last_guideline(), params).scalar()
+        last = select(judgement.c.guideline).join(question, question.c.id == judgement.c.question_id)
+        last = last.where(judgement.c.annotator_id == account_id, judgement.c.withdrawn_by.is_(None))
+        last = last.where(question.c.task == task, question.c.kind == kind).order_by(judgement.c.id.desc()).limit(1)
+        version: int | None = connection.execute(last).scalar()
         return version
-
-
-@cache
-def _last_guideline() -> Select[Any]:
-    return (
-        select(judgement.c.guideline)
-        .join(question, question.c.id == judgement.c.question_id)
-        .where(judgement.c.annotator_id == bindparam("account"), judgement.c.withdrawn_by.is_(None))
-        .where(question.c.task == bindparam("task"), question.c.kind == bindparam("kind"))
-        .order_by(judgement.c.id.desc())
-        .limit(1)
-    )
 
 
 # The words of a database.
@@ -128,12 +107,11 @@ class DatabaseWords:
         return self.wording(task, language).labels.get(label, label)
 
 
-@dataclass(frozen=True)
-class WordsVersion:
+class WordsVersion(NamedTuple):
     """Words of a task as they were stored once. `version` counts from 1; 0: nothing was ever stored."""
 
     version: int = 0
-    content: Content = field(default_factory=dict)
+    content: Content = {}  # noqa: RUF012
 
 
 def words_of(connection: Connection) -> DatabaseWords:
@@ -156,22 +134,21 @@ def stored_words(connection: Connection, task: str) -> WordsVersion:
 def set_words(
     engine: Engine, task: str, written: Mapping[str, Any], *, by: int | None = None, change: bool = False
 ) -> OwnWords:
-    """Set words of a task and say so in the log; returns what holds then.
-
-    `written` has some of `KEYS`, and tables named by a language's code with some of them: what is left out stays as it
-    was, what is empty is taken back. Nothing is stored where nothing changes. `by` is the account of a manager, or None
-    for whoever has the database itself.
-
-    Raises NotAllowed for another role, AuditError for words that cannot be used, and Refused where people have answered
-    questions of the task under other words, unless `change` says that these are to be changed: their answers stay, and
-    say by which version they were given.
-    """
+    """Set words of a task and say so in the log; returns what holds then. `written` has some of `KEYS`, and tables
+    named by a language's code with some of them: what is left out stays, what is empty is taken back. Raises AuditError
+    for words that cannot be used, and Refused where people have answered under other words, unless `change`: the
+    answers stay."""
     try:
         with writing_as_manager(engine, by) as connection:
             before = stored_words(connection, task)
             after = _with(before, task, written)
             if after != before:
-                answers = _refuse_unasked(connection, task, before, change)
+                answers = answers_under(connection, task)
+                if answers and not change:
+                    asked = own_words(connection, task)
+                    values = {"question": wording(task, ENGLISH, asked).question, "next": after.version}
+                    refused = message("words.judged", count=answers, task=task, **values)
+                    raise Refused(refused, parameter="change_words")
                 row = {"name": f"{PREFIX}{task}/{after.version}", "value": after.content}
                 connection.execute(setting.insert(), row)
                 note(connection, by, "words", task=task, version=after.version, answers=answers)
@@ -187,12 +164,26 @@ def words_if(connection: Connection, task: str, written: Mapping[str, Any]) -> O
 
 
 def _with(before: WordsVersion, task: str, written: Mapping[str, Any]) -> WordsVersion:
-    """The version after `before`, where what was written changes it."""
-    after = _merged(before.content, words_content(task, written))
+    """The version after `before`, where what was written changes it. Raises AuditError where labels were given words
+    and two answers would read the same."""
+    new, after = words_content(task, written), dict[str, dict[str, Any]]()
+    for language in dict.fromkeys([*before.content, *new]):
+        old, table = before.content.get(language, {}), new.get(language, {})
+        values = old | table
+        if table.get(LABELS):  # an empty table takes all labels back
+            values[LABELS] = {label: text for label, text in (old.get(LABELS, {}) | table[LABELS]).items() if text}
+        if values := {key: value for key, value in values.items() if value}:
+            after[language] = values
     if after == before.content:
         return before
-    _check_labels_differ(task, after)
-    return WordsVersion(before.version + 1, after)
+    version = WordsVersion(before.version + 1, after)
+    for language in LANGUAGES if any(LABELS in table for table in after.values()) else ():
+        words, read = wording(task, language, _own(version, ())).labels, dict[str, str]()
+        for label in (*labels_that_read(task), UNSURE):
+            if (other := read.setdefault(words[label].casefold(), label)) != label:
+                same = {"first": other, "second": label, "words": words[label], "language": LANGUAGES[language]}
+                raise AuditError(message("words.same", **same), parameter="words")
+    return version
 
 
 def words_content(task: str, written: Mapping[str, Any]) -> Content:
@@ -202,18 +193,25 @@ def words_content(task: str, written: Mapping[str, Any]) -> Content:
     >>> words_content("sentiment", {"question": "Is it praise?", "zh": {"labels": {"positive": "夸奖"}}})
     {'': {'question': 'Is it praise?'}, 'zh': {'labels': {'positive': '夸奖'}}}
     """
-    if faults := dict(faults_of(task, written)):
-        where, reason = next(iter(faults.items()))
+    for where, reason in faults_of(task, written):
         raise AuditError(message("words.at", task=task, where=where, reason=reason), parameter="words")
-    tables_of = {ANY: {key: value for key, value in written.items() if key in KEYS}}
-    tables_of |= {key: dict(value) for key, value in written.items() if key not in KEYS}
     content: Content = {}
-    for language, table in tables_of.items():
-        if file := table.pop(GUIDELINE_FILE, None):
-            table[GUIDELINE] = _file_text(file)
-        if values := {key: _stripped(value) for key, value in table.items()}:
-            content[language] = values
+    for language, table in _by_language(written).items():
+        values = dict(table)
+        if file := values.pop(GUIDELINE_FILE, None):
+            values[GUIDELINE] = _file_text(file)
+        if labels := values.get(LABELS):
+            values[LABELS] = {label: text.strip() for label, text in labels.items()}
+        if values:
+            content[language] = {
+                key: value.strip() if isinstance(value, str) else value for key, value in values.items()
+            }
     return content
+
+
+def _by_language(written: Mapping[str, Any]) -> dict[str, Any]:
+    own = {key: value for key, value in written.items() if key not in LANGUAGES}
+    return {ANY: own} | {code: written[code] for code in LANGUAGES if code in written}
 
 
 def labels_that_read(task: str) -> tuple[str, ...]:
@@ -229,8 +227,7 @@ def labels_that_read(task: str) -> tuple[str, ...]:
 
 def faults_of(task: str, written: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(key, reason) of everything that is wrong with words that a user wrote for a task."""
-    own = {key: value for key, value in written.items() if key not in LANGUAGES}
-    for language, table in {ANY: own, **{code: written[code] for code in LANGUAGES if code in written}}.items():
+    for language, table in _by_language(written).items():
         if not isinstance(table, Mapping):
             yield language, message("words.table", key=language)
             continue
@@ -238,37 +235,31 @@ def faults_of(task: str, written: Mapping[str, Any]) -> Iterator[tuple[str, str]
             where = f"{language}.{key}".lstrip(".")
             if key not in KEYS:
                 yield where, message("user_file.no_key", names=[*KEYS, *(() if language else LANGUAGES)])
-            elif key == LABELS:
-                yield from _label_faults(task, value, where)
-            elif reason := _file_fault(value) if key == GUIDELINE_FILE else _text_fault(value, key):
-                yield where, reason
+            elif key != LABELS:
+                if reason := _text_fault(value, key):
+                    yield where, reason
+            elif not isinstance(value, Mapping):
+                yield where, message("words.labels")
+            else:
+                allowed = labels_that_read(task)
+                for label, text in value.items():
+                    if label not in allowed:
+                        yield f"{where}.{short(label)}", message("words.no_label", labels=list(allowed))
+                    elif reason := _text_fault(text, LABELS):
+                        yield f"{where}.{label}", reason
         if table.get(GUIDELINE) and table.get(GUIDELINE_FILE):
             yield f"{language}.{GUIDELINE_FILE}".lstrip("."), message("words.one_guideline")
 
 
-def _label_faults(task: str, labels: Any, where: str) -> Iterator[tuple[str, str]]:
-    if not isinstance(labels, Mapping):
-        yield where, message("words.labels")
-        return
-    allowed = labels_that_read(task)
-    for label, text in labels.items():
-        if label not in allowed:
-            yield f"{where}.{short(label)}", message("words.no_label", labels=list(allowed))
-        elif reason := _text_fault(text, LABELS):
-            yield f"{where}.{label}", reason
-
-
-def _file_fault(path: Any) -> str | None:
-    if not isinstance(path, str | Path):
-        return message("words.file")
-    try:
-        return _text_fault(_file_text(path), GUIDELINE) if path else None
-    except AuditError as problem:
-        return problem.sentence
-
-
 def _text_fault(value: Any, key: str) -> str | None:
-    """What is wrong with a text; None where nothing is."""
+    """What is wrong with a text, or with the file of a guideline; None where nothing is."""
+    if key == GUIDELINE_FILE:
+        try:
+            return value and _text_fault(_file_text(value), GUIDELINE)
+        except AuditError as problem:
+            return problem.sentence
+        except TypeError:
+            return message("words.file")
     if not isinstance(value, str):
         return message("words.text", most=MOST[key])
     if len(value) > MOST[key]:
@@ -280,57 +271,7 @@ def _text_fault(value: Any, key: str) -> str | None:
 
 
 def _file_text(path: str | Path) -> str:
-    content = read_bytes(path, 4 * MOST[GUIDELINE] + 1)
-    return text_of(str(path), content)
-
-
-def _stripped(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {label: str(text).strip() for label, text in value.items()}
-    return str(value).strip()
-
-
-def _merged(before: Content, written: Content) -> Content:
-    """Words with others in their place; what is empty is taken back."""
-    after: Content = {}
-    for language in dict.fromkeys([*before, *written]):
-        old, new = before.get(language, {}), written.get(language, {})
-        values = old | new
-        if new.get(LABELS):  # an empty table takes all labels back
-            values[LABELS] = {label: text for label, text in (old.get(LABELS, {}) | new[LABELS]).items() if text}
-        if values := {key: value for key, value in values.items() if value}:
-            after[language] = values
-    return after
-
-
-def _check_labels_differ(task: str, content: Content) -> None:
-    """Raise AuditError where labels were given words and two answers would read the same."""
-    if not any(LABELS in table for table in content.values()):
-        return
-    own = _own(WordsVersion(1, content), ())
-    for language in LANGUAGES:
-        read: dict[str, str] = {}
-        words = wording(task, language, own).labels
-        for label in (*labels_that_read(task), "unsure"):
-            other = read.setdefault(words[label].casefold(), label)
-            if other != label:
-                raise AuditError(
-                    message("words.same", first=other, second=label, words=words[label], language=LANGUAGES[language]),
-                    parameter="words",
-                )
-
-
-def _refuse_unasked(connection: Connection, task: str, before: WordsVersion, change: bool) -> int:
-    """Count the answers in force to questions of the task. Raises Refused where there are any, unless their words are
-    to be changed."""
-    answers = answers_under(connection, task)
-    if answers and not change:
-        asked = wording(task, ENGLISH, own_words(connection, task)).question
-        raise Refused(
-            message("words.judged", count=answers, task=task, question=asked, next=before.version + 1),
-            parameter="change_words",
-        )
-    return answers
+    return text_of(str(path), read_bytes(path, 4 * MOST[GUIDELINE] + 1))
 
 
 def answers_under(connection: Connection, task: str) -> int:
@@ -342,16 +283,15 @@ def answers_under(connection: Connection, task: str) -> int:
     )
 
 
-def _own(stored: WordsVersion, corpora: Any) -> OwnWords:
+def _own(stored: WordsVersion, corpora: Iterable[str]) -> OwnWords:
     subjects = {about_of(corpus) for corpus in corpora}
-    subject = subjects.pop() if len(subjects) == 1 else ""
     wordings = {
         language: Wording(
             question=table.get(QUESTION, ""), guideline=table.get(GUIDELINE, ""), labels=table.get(LABELS, {})
         )
         for language, table in stored.content.items()
     }
-    return OwnWords(wordings, stored.version, subject)
+    return OwnWords(wordings, stored.version, subjects.pop() if len(subjects) == 1 else "")
 
 
 def _stored(connection: Connection) -> tuple[dict[str, WordsVersion], dict[str, set[str]]]:
@@ -384,5 +324,5 @@ def has_words(task: str) -> bool:
     (True, False)
     """
     with suppress(AuditError):
-        return bool(get_task(task).labels) and bool(base_of(task))
+        return bool(get_task(task).labels and base_of(task))
     return False

@@ -47,16 +47,12 @@ def relation(
     """Register the decorated function as a metamorphic relation.
 
     The function is called with the source's text and returns the follow-up's, several texts, or None where the relation
-    does not apply; with a second parameter it is handed a `random.Random` that is the same in every run. `check` takes
-    the outputs of the source and the follow-ups, in order, and returns a `Verdict` or whether the relation is
-    satisfied. `preserves="label"` says that every right answer about the source is right about the follow-up, a list of
-    labels that these are; None that people must be asked. `version` names the follow-ups: by default it is that of the
-    function's source, so that a function that was changed is run anew. `question` is what people are asked about a
-    group, *yes* where the relation holds; by default what follows from the check. Defining the same name again replaces
-    it.
-
-    Raises UnknownName for a task that nobody registered, AuditError for a name of a built-in relation, and for another
-    `preserves`.
+    does not apply; a second parameter is a `random.Random` that is the same in every run. `check` takes the outputs of
+    the source and the follow-ups and returns a `Verdict` or whether the relation is satisfied. `preserves="label"` says
+    that every right answer about the source is right about the follow-up, a list of labels that these are; None: people
+    must be asked. `version` names the follow-ups (default: that of the function's source). `question` is what people
+    are asked about a group, *yes* where the relation holds. Defining the same name again replaces it. Raises
+    UnknownName, and AuditError for a name of a built-in relation.
 
     >>> import audit
     >>> @audit.relation("MINE.1", check=audit.equivalent, preserves="label")
@@ -106,17 +102,15 @@ def _takes_random(name: str, function: Callable[..., Any]) -> bool:
 
 @dataclass(frozen=True)
 class _TextFunction:
-    """Adapts a function of a text to the way in which relations are called."""
+    """Adapts a function of a text to the way in which relations are called; `name` is the relation's, for messages."""
 
     name: str
-    """Of the relation, for messages."""
     function: Rewrite
     takes_random: bool
 
     def __call__(self, source: Analysis, random: Random) -> str | list[str] | None:
         texts = self.function(source.text, random) if self.takes_random else self.function(source.text)
-        if isinstance(texts, str):
-            texts = [texts]
+        texts = [texts] if isinstance(texts, str) else texts
         if texts is None:
             return None
         if not isinstance(texts, Sequence) or not all(isinstance(text, str) and text.strip() for text in texts):
@@ -225,13 +219,10 @@ def _register(key: str | None, system: object, corpus: Corpus) -> str:
     return name
 
 
-# What a run itself changes in an object (a model that is loaded when it is first asked, a cache, a counter) makes no
-# other system of it.
-
+# What a run itself changes in an object (a model loaded when it is first asked, a cache) makes no other system of it:
+# systems without a version of their own by name, and of each object the version after its last run and that of the run.
 _offered: dict[str, tuple[object, CodeVersion]] = {}
-"""The systems of the caller's that have no version of their own, with the one that they run under, by name."""
 _after: WeakKeyDictionary[Any, tuple[str, CodeVersion]] = WeakKeyDictionary()
-"""The version that such an object would have had after its last run, and the one that it ran under."""
 
 
 @contextmanager

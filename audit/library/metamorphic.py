@@ -36,12 +36,11 @@ def metamorphic(
 ) -> Callable[[Callable[..., Any]], Callable[..., None]]:
     """Make a test of each relation: it fails where more than a share `max_violations` of the groups violates it.
 
-    A name that stands for several relations (`all`, `default`, `family:NAME`) is one test, of all of them that fit.
-    `version` is that of the decorated function as a system (default: a fingerprint of the code that it reaches); where
-    stored outputs under it are other ones, the test fails. `corpus` and `options` are those of `audit.run`; a file is
-    looked for beside the test, too. With a `system` the decorated function is called when the relation has passed, with
-    the `audit.reports.compare.RelationCheck` where it takes an argument. A failure shows the rate with interval, and
-    the genuine one where people have judged, and `show` groups. A relation that makes no group skips the test.
+    A name that stands for several relations (`all`, `default`, `family:NAME`) is one test. `version` is that of the
+    decorated function as a system (default: a fingerprint of its code). `corpus` and `options` are those of
+    `audit.run`; a file is looked for beside the test, too. With a `system` the decorated function is called when the
+    relation has passed, with the `audit.reports.compare.RelationCheck` where it takes an argument. A failure shows the
+    rate, and the genuine one where people have judged, and `show` groups. A relation that makes no group skips it.
 
     >>> @metamorphic(["A good film.", "A bad film."], ["MR3.1"], max_violations=0.05)
     ... def test_films(text):

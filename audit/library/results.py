@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
@@ -20,19 +19,13 @@ from audit.new_files import write_file
 from audit.options import spread
 from audit.reports.agreement import agreement_report, agreement_sections
 from audit.reports.charts import LIGHT
-from audit.reports.compare import Condition, compare_sections
-from audit.reports.document import (
-    DecisionEntry,
-    Entry,
-    ReportDocument,
-    SliceRate,
-    SliceTest,
-)
+from audit.reports.compare import compare_sections, decide
+from audit.reports.document import Entry
 from audit.reports.first_page import first_lines, verdict
 from audit.reports.html import sections_in_notebook
 from audit.reports.options import CoefficientOptions, StandingOptions
 from audit.reports.ratings import RATING, Rated
-from audit.reports.sections import difference_chart, false_chart, notes_of, rates_chart, to_terminal
+from audit.reports.sections import false_chart, notes_of, rates_chart, to_terminal
 from audit.reports.tables import printed, to_text
 from audit.reports.words import Estimate, Say, estimate, signature_line
 from audit.user_models import checked_arguments
@@ -40,15 +33,14 @@ from audit.user_models import checked_arguments
 if TYPE_CHECKING:
     import altair as alt
 
-Chart = Literal["rates", "pairs", "false"]
+Chart = Literal["rates", "false"]
 
 
 class Row(SimpleNamespace):
-    """An entry of a report with its names as attributes: rates are `Estimate`, lists are tuples.
+    """An entry of a report with its names as attributes: rates are `Estimate`, lists are tuples."""
 
-    Cells have the counts of a system under a relation, with `fs`, the share of satisfied groups that are false, and
-    `sr_genuine`; relations their `order_observed`, `order_genuine`, `ranking` and `pairs`.
-    """
+    def __str__(self) -> str:
+        return str(vars(self).get("sentence") or repr(self))
 
     def to_frame(self) -> pd.DataFrame:
         """One row per system, in the order of the ranking of a relation."""
@@ -65,25 +57,6 @@ def _value(value: Any) -> Any:
     return tuple(map(_value, value)) if isinstance(value, list) else value
 
 
-@dataclass(frozen=True)
-class Decision:
-    """Which system of a task is best, by the mean over families of relations of their genuine rates.
-
-    `state` is sure, likely, open, level, looks, apart, unknown or one_system; `systems` are the best, or those that may
-    be. `scores` has each compared system's mean, `accuracy` its share of right outputs on the texts with a gold label.
-    """
-
-    task: str
-    state: str
-    systems: tuple[str, ...]
-    sentence: str
-    scores: Mapping[str, Estimate]
-    accuracy: Mapping[str, Estimate]
-
-    def __str__(self) -> str:
-        return self.sentence
-
-
 class Relations(dict[str, Row]):
     """Results by relation. Where several corpora or tasks have a relation, its key is `relation · corpus`."""
 
@@ -97,14 +70,29 @@ class Relations(dict[str, Row]):
         raise UnknownName("relation of this report", name, list(self))
 
 
-class Report:
-    """Observed and genuine rates, orders before and after, and the signature that reproduces them.
+class _Printed:
+    """A result that is its JSON document, prints itself, and equals those with the same document."""
 
-    `document` is the JSON document of `audit report --json`. Two reports are equal where their documents are.
-    """
+    document: Any
 
-    def __init__(self, document: ReportDocument):
+    def __init__(self, document: Any):
         self.document = document
+
+    @property
+    def signature(self) -> str:
+        """One line that says what the numbers were made from, and how."""
+        return signature_line(self.document["signature"])
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.document == other.document
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Report(_Printed):
+    """Observed and genuine rates, orders before and after. `document` is that of `audit report --json`."""
+
+    document: Entry
 
     @cached_property
     def cells(self) -> tuple[Row, ...]:
@@ -117,13 +105,14 @@ class Report:
         return Relations([_row(row) for row in self.document["relations"]])
 
     @property
-    def decisions(self) -> tuple[Decision, ...]:
-        """Which system is best, for each task of the report."""
+    def decisions(self) -> tuple[Row, ...]:
+        """Which system is best, for each task: `state` (sure, likely, open, level, looks, apart, unknown, one_system),
+        the `systems` that are or may be best, a `sentence`, their `scores`, and `accuracy` on texts with gold."""
         return tuple(_decision(row) for row in self.document["decisions"])
 
     @property
-    def decision(self) -> Decision | None:
-        """Which system is best: that of the only task, or of the first; None where nothing was run."""
+    def decision(self) -> Row | None:
+        """That of the only task, or of the first; None where nothing was run."""
         return next(iter(self.decisions), None)
 
     @property
@@ -146,11 +135,6 @@ class Report:
         """What a reader has to know of the numbers."""
         return tuple(notes_of(self.document, Say()))
 
-    @property
-    def signature(self) -> str:
-        """One line that says what the numbers were made from, and how."""
-        return signature_line(self.document["signature"])
-
     def to_frame(self) -> pd.DataFrame:
         """One row per cell: counts, `sr_observed`, `fs` and `sr_genuine` with `_low` and `_high`, and n."""
         names = ("corpus", "task", "relation", "system", "groups", "satisfied", "judged", "false", "waiting")
@@ -167,29 +151,25 @@ class Report:
         """One row per slice and system of `report(slices=...)`, over all relations (`relation` None), then under each:
         counts, VR_o, R_FS, SR_g and VR_g with `_low` and `_high`, bounds (`_least`, `_most`) where answers leave such,
         or the reason.
-
-        Columns corpus and by, and those of `audit.reports.document.SliceRate`.
         """
         rows = [
             {"corpus": entry["corpus"], "by": entry["by"], **_spread(rates), "reason": rates["vr_genuine"]["reason"]}
             for entry in self.document.get("slices") or []
             for rates in entry["rates"]
         ]
-        return pd.DataFrame(rows, columns=None if rows else ["corpus", "by", *SliceRate.__annotations__])
+        return pd.DataFrame(rows)
 
     @property
     def worst_slices(self) -> pd.DataFrame:
         """One row per test of a slice against the rest of its sources, for observed and for genuine rates, the worst
         first: `difference` with its ends, `p`, `q` (Benjamini and Yekutieli), and whether it is among the `found`.
-
-        Columns are those of `audit.reports.document.SliceTest`.
         """
         tested = self.document.get("slice_tests")
-        return pd.DataFrame(tested["tests"] if tested else [], columns=list(SliceTest.__annotations__))
+        return pd.DataFrame(tested["tests"] if tested else [])
 
     @checked_arguments
     def plot(self, chart: Chart = "rates", relation: str | None = None) -> "alt.Chart":
-        """A chart of Altair's: `rates` and `pairs` of one relation, `false` of all.
+        """A chart of Altair's: `rates` of one relation, `false` of all.
 
         `relation` is a key of `relations`; None: the first. Raises AuditError for another name, and where
         there is nothing to draw yet.
@@ -197,22 +177,17 @@ class Report:
         names = list(self.relations)
         if not names:
             raise AuditError("the report has no relation to plot")
-        name = names[0] if relation is None else relation
-        if name not in names:
-            raise UnknownName("relation of this report", name, names)
+        name = relation or names[0]
+        self.relations[name]  # or UnknownName
         row, say = self.document["relations"][names.index(name)], Say()
         cells = [
             cell for cell in self.document["cells"] if (cell["task"], cell["study"]) == (row["task"], row["study"])
         ]
         figures: dict[str, Any] = {
             "rates": partial(rates_chart, row, [cell for cell in cells if cell["relation"] == row["relation"]]),
-            "pairs": partial(difference_chart, row["pairs"]),
             "false": partial(false_chart, cells),
         }
-        figure = figures[chart](say)
-        if figure is None:
-            raise AuditError(f"chart={chart!r} of {name}: too few groups are judged to draw it")
-        return cast("alt.Chart", figure.draw(LIGHT))
+        return cast("alt.Chart", figures[chart](say).draw(LIGHT))
 
     @checked_arguments
     def to_html(self, path: str | Path, language: str = "en") -> None:
@@ -229,11 +204,6 @@ class Report:
     def to_json(self, path: str | Path) -> None:
         """Write the document as JSON. Raises BadFile."""
         write_file(Path(path), json.dumps(self.document, ensure_ascii=False, indent=1) + "\n")
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Report) and self.document == other.document
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return "\n".join(self.headlines)
@@ -258,50 +228,32 @@ def _spread(row: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _decision(row: DecisionEntry) -> Decision:
+def _decision(row: Entry) -> Row:
     scores = {one["system"]: one for one in row["ranking"] if one["score"]["value"] is not None}
     accuracy = row["accuracy"]["systems"] if row["accuracy"] else []
-    return Decision(
-        row["task"],
-        row["state"],
-        tuple(row["systems"]),
-        verdict(row),
-        {name: estimate(one["score"]) for name, one in scores.items()},
-        {one["system"]: estimate(one["accuracy"]) for one in accuracy},
+    return Row(
+        task=row["task"],
+        state=row["state"],
+        systems=tuple(row["systems"]),
+        sentence=verdict(row),
+        scores={name: estimate(one["score"]) for name, one in scores.items()},
+        accuracy={one["system"]: estimate(one["accuracy"]) for one in accuracy},
     )
 
 
 @spread
 @checked_arguments
-def rerank(
-    totals: str | Path,
-    *,
-    confidence: float = 0.95,
-    options: StandingOptions = StandingOptions(),
-) -> Report:
+def rerank(totals: str | Path, *, confidence: float = 0.95, options: StandingOptions = StandingOptions()) -> Report:
     """Correct and rank totals that somebody else measured: a CSV, as `audit rerank` takes it. Raises AuditError."""
     return Report(_rerank(totals, confidence, **vars(options)))
 
 
-class Agreement:
+class Agreement(_Printed):
     """How far annotators agree. `document` is that of the command `audit agreement`; `print` gives it as text."""
-
-    def __init__(self, document: Entry):
-        self.document = document
 
     def to_frame(self) -> pd.DataFrame:
         """One row per coefficient: name, value, interval, and the items and annotators that it rests on."""
         return pd.DataFrame(self.document["coefficients"])
-
-    @property
-    def signature(self) -> str:
-        """One line that says what the numbers were made from, and how."""
-        return signature_line(self.document["signature"])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Agreement) and self.document == other.document
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return "\n".join(printed(agreement_sections)(self.document))
@@ -349,13 +301,13 @@ def agreement(
     return Agreement(agreement_report(rated, by=by, confidence=confidence, **vars(options)))
 
 
-class Comparison:
+class Comparison(_Printed):
     """What `compare` found. `document` is what `audit compare --json` says."""
 
-    def __init__(self, document: Entry):
-        self.document = document
-        self.all = document["all"]
+    @property
+    def all(self) -> Entry:
         """The entry over all relations."""
+        return cast(Entry, self.document["all"])
 
     def to_frame(self) -> pd.DataFrame:
         """A row a relation, and the last over all, where task, study and relation are missing.
@@ -387,7 +339,7 @@ class Comparison:
     def fails(self, condition: str) -> bool:
         """Whether a condition holds, such as "genuine rise > 2 points"; one that cannot be decided does not. Raises
         AuditError for no condition."""
-        return Condition.read(condition).decide(self.document)[0] == "fails"
+        return decide(condition, self.document)[0] == "fails"
 
     def __str__(self) -> str:
         return to_text(list(compare_sections(self.document)))

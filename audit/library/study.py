@@ -18,9 +18,9 @@ from audit.corpora import Corpus
 from audit.errors import AuditError
 from audit.exchange.follow_ups import follow_ups_report
 from audit.false_satisfaction.questions import BEHIND
-from audit.judging.judges import JudgeRequest, ask_judge, variants_named
+from audit.judging.judges import ask_judge
 from audit.judging.labels import Role, answer_with_gold, frame_labels, import_labels, read_labels
-from audit.judging.options import WordsOptions
+from audit.judging.options import JudgeRequest, WordsOptions
 from audit.judging.samples import ask_next
 from audit.judging.words import set_words
 from audit.library.components import Texts, corpus_of, judge_of, system_names, using
@@ -173,7 +173,7 @@ def forecast(
     with executor_of(options) as executor:
         study = Sampled(texts, options.seed, options.limit), fitting
         rows = forecasts([study], names, executor, engine, options)
-    return pd.DataFrame([row.as_json() for row in rows])
+    return pd.DataFrame(rows)
 
 
 @spread
@@ -287,7 +287,7 @@ class Study:
             frame_labels(labels) if isinstance(labels, pd.DataFrame) else read_labels(labels, columns or {}),
             task=task,
             language=language,
-            all_known="study.questions() has the texts that are asked about",
+            all_known=True,
             role=role,
         )
         for reason, number in imported.unmatched.items():
@@ -315,30 +315,21 @@ class Study:
         set_words(self.engine, task, own.content([task]), change=own.change_words)
         return self
 
+    @spread
     @checked_arguments
-    def judge_with(
-        self,
-        judge: object,
-        *,
-        name: str | None = None,
-        variants: Sequence[str] = (),
-        everything: bool = False,
-        max_calls: int | None = None,
-        allow_own: bool = False,
-    ) -> "Study":
+    def judge_with(self, judge: object, *, name: str | None = None, request: JudgeRequest = JudgeRequest()) -> "Study":
         """Let a judge that is a model answer what people are asked, under its own name: never a vote.
 
         `judge` is a function of a question (`audit.systems.judge.Asked`) that returns one of its labels or "unsure",
-        `module:name` of one, or `chat:FILE.toml`. `variants` ask in other ways: labels, wording, texts. With
-        `everything` it is a proxy: `report(proxy="judge:NAME")`. A judge that is a system under test is refused unless
-        `allow_own`. What it has answered is not asked again. Raises AuditError.
+        `module:name` of one, or `chat:FILE.toml`. With `everything` it is a proxy: `report(proxy="judge:NAME")`. A
+        judge that is a system under test is refused unless `allow_own`. What it has answered is not asked again. Raises
+        AuditError.
 
         >>> study = run(["A good film.", "A bad film."], ["vader"], ["MR3.1"]).sample(2)
         >>> study = study.judge_with(lambda asked: "positive" if "good" in asked.text else "negative", name="simulated")
         >>> study.judges()[0]["tasks"][0]["answered"]
         2
         """
-        request = JudgeRequest(variants_named(variants), everything, None, max_calls, allow_own)
         asked = ask_judge(self.engine, judge_of(judge, name), request)
         if asked.errors:
             warnings.warn(

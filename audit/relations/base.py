@@ -199,6 +199,8 @@ class Source:
     """The analysis of the first text."""
     seed: str = ""
     """Study seed and row key; `choices` mixes in the relation's name, so that relations do not disturb each other."""
+    gold: str | None = None
+    """The right label, for relations that need it; None where the corpus has none, and for `Fixed` relations."""
 
     @cached_property
     def analyses(self) -> tuple[Analysis, ...]:

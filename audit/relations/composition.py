@@ -15,10 +15,9 @@ from typing import Any
 from audit.errors import AuditError
 from audit.messages import joined, message, with_commas
 from audit.relations import base, expect
-from audit.relations.base import ANY, Carry, Check, Fixed, Relation, Seen, Source, Words, nothing
+from audit.relations.base import ANY, Carry, Check, Fixed, Relation, Source, Words, nothing
 from audit.relations.expect import (
     LabelsAlone,
-    Mapped,
     Opinionated,
     SimilarText,
     equivalent,
@@ -26,7 +25,7 @@ from audit.relations.expect import (
     goes_up,
     stronger,
 )
-from audit.tasks import Input, base_of, get_task
+from audit.tasks import Input, base_of
 from audit.text import Analysis
 
 BAR = " | "
@@ -224,37 +223,14 @@ def spread(relation: Relation, share: float) -> Relation | None:
 # What is carried: the answers, from part to part.
 
 
-@dataclass(frozen=True, slots=True)
-class _InTurn:
-    """Rules one after the other. A class, not a closure: workers are sent it by pickle."""
-
-    rules: tuple[base.Rule, ...]
-
-    def __call__(self, answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset[str] | None:
-        allowed = frozenset({answer})
-        for rule in self.rules:
-            results = [rule(one, source, follow_up) for one in sorted(allowed)]
-            if None in results:
-                return None
-            allowed = frozenset[str]().union(*(result or () for result in results))
-        return allowed
-
-
 def in_turn(carries: Sequence[Carry]) -> Carry:
-    """Return what relations carry one after the other; an answer that one of them does not carry is not carried.
-
-    A rule that looks at the members sees the source and the last follow-up alone: it counts where all others carry
-    every answer unchanged, or have the same rule; else nothing is carried.
-    """
+    """Return what relations carry one after the other: where all but one carry every answer unchanged, what that one
+    does; a rule that looks at the members sees the source and the last follow-up alone, and may be that of several."""
     changing = [carry for carry in carries if not carry.preserves_truth or carry.reads]
     if not changing:
         return carries[0]
-    if len(changing) == 1 or any(carry.reads for carry in changing):
-        return changing[0] if len(set(changing)) == 1 else nothing
-    if nothing in changing:
-        return nothing
-    rules = [carry.rule.rules if isinstance(carry.rule, _InTurn) else (carry.rule,) for carry in changing]
-    return Carry(_InTurn(tuple(rule for each in rules for rule in each)))
+    alike = len(set(changing)) == 1 and (len(changing) == 1 or changing[0].reads)
+    return changing[0] if alike else nothing
 
 
 # What is expected: one check of the source's and the last output. Where nothing follows, the product is None.
@@ -262,12 +238,11 @@ def in_turn(carries: Sequence[Carry]) -> Carry:
 
 def _check(name: str, parts: Sequence[Fixed]) -> Check:
     """Return the check of the composition. Raises AuditError that says which part expects what, where there is none."""
-    labels = tuple(get_task(parts[0].task).labels)
     checks = [_of(part) for part in parts]
     for part, early in zip(parts[:-1], checks, strict=False):
         if early in (goes_up, goes_down):
             raise AuditError(_several(name, part))
-    check: Check | None = reduce(lambda first, second: first and second and _product(first, second, labels), checks)
+    check: Check | None = reduce(lambda first, second: first and second and _product(first, second), checks)
     if check is None:
         # What a part expects stands at the end of its summary, behind a semicolon.
         expected = [f"{part.name} expects: {part.summary.rpartition('; ')[2].rstrip('.')}" for part in parts]
@@ -288,13 +263,13 @@ def _of(part: Fixed) -> Any:
     return getattr(check, "composes_as", check)
 
 
-def _product(first: Any, second: Any, labels: Sequence[str]) -> Any:
+def _product(first: Any, second: Any) -> Any:
     """Return what must hold between the first output and the third, where `first` holds between the first and the
     second, and `second` between the second and the third."""
     if isinstance(first, Opinionated):
-        return _guarded(_product(first.check, second, labels))
+        return _guarded(_product(first.check, second))
     if isinstance(second, Opinionated):  # it applies to some labels alone, which must be those of the first output
-        return _guarded(_product(first, second.check, labels)) if _keeps(first) else None
+        return _guarded(_product(first, second.check)) if _keeps(first) else None
     if expect.is_regardless(second) or first is second is stronger:
         return second
     if isinstance(first, SimilarText) and isinstance(second, SimilarText):
@@ -302,10 +277,7 @@ def _product(first: Any, second: Any, labels: Sequence[str]) -> Any:
     first, second = _on_labels(first), _on_labels(second)
     if _keeps(first):
         return first if second is equivalent else second
-    if _keeps(second):
-        return first
-    before, after = _map(first, labels), _map(second, labels)
-    return None if before is None or after is None else _leading(before, after, labels)
+    return first if _keeps(second) else None
 
 
 def _guarded(check: Any) -> Any:
@@ -337,29 +309,3 @@ def _similar(first: SimilarText, second: SimilarText) -> SimilarText | None:
     if first.normalise != second.normalise or threshold <= 0:
         return None
     return replace(first, threshold=min(threshold, 1.0))
-
-
-def _leading(
-    before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence[str]], labels: Sequence[str]
-) -> Check | None:
-    """Return labels that lead to labels that lead to labels; None where any label may come out, or none."""
-    product = {
-        label: tuple(sorted({last for middle in between for last in after[middle]}))
-        for label, between in before.items()
-        if all(middle in after for middle in between)
-    }
-    said = {label: allowed for label, allowed in product.items() if not set(allowed) >= set(labels)}
-    if labels and all(said.get(label) == (label,) for label in labels):
-        return equivalent
-    return Mapped(tuple(said.items())) if said else None
-
-
-def _map(check: Any, labels: Sequence[str]) -> Mapping[str, Sequence[str]] | None:
-    """Return the labels that each label leads to; None where a check is no such map, or the task has no labels."""
-    if isinstance(check, Mapped):
-        return dict(check.labels)
-    if isinstance(check, expect.Labelled) and labels:
-        return dict.fromkeys(labels, (check.label,))
-    if check is expect.different and labels:
-        return {label: tuple(other for other in labels if other != label) for label in labels}
-    return None

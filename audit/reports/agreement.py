@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import combinations
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,14 +11,14 @@ from sqlalchemy import ColumnElement, Engine, select
 
 import audit
 from audit.errors import AuditError
-from audit.messages import message
+from audit.messages import message, with_commas
 from audit.relations.registry import name_order
 from audit.reports.document import Entry
-from audit.reports.ratings import Kind, Rated, stored_ratings
+from audit.reports.ratings import Rated, stored_ratings
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import UNKNOWN, count, number
 from audit.statistics.agreement import COEFFICIENTS, Ratings, annotator_pairs, check_level, label_pairs, suite
-from audit.store import table_of, tables
+from audit.store.core import question
 from audit.tasks.questions import SCALES
 
 _PAIRS = 10
@@ -44,41 +44,43 @@ def agreement_report(
     quadratic; `level` adds the coefficients of one. All parts use the labels of the whole. Raises AuditError where
     there is a single annotator, no item with two judgements, or a level that the labels do not allow.
     """
-    people = sorted(rated.frame["annotator"].unique())
+    frame, people, notes = rated.frame, sorted(rated.frame["annotator"].unique()), list(rated.notes)
     if len(people) < 2:
         raise AuditError(message("agreement.one_annotator", who=people[0] if people else "nobody"))
-    ratings = _ratings(rated.frame, rated.labels, order)
+    if order is not None:
+        spelled = {label.casefold(): label for label in order}
+        frame = frame.assign(label=[spelled.get(label.casefold(), label) for label in frame["label"]])
+        if unknown := sorted(set(frame["label"]) - set(order)):
+            raise AuditError(f"label {unknown[0]!r} is not in the order {with_commas(order)}; name every label once")
+        if len(set(order)) < len(order):
+            raise AuditError(f"the order {with_commas(order)} has a label twice; name every label once")
+    ratings = Ratings.of(frame, order or rated.labels, order is not None)
     check_level(level, ratings)
-    counts = _counts(ratings)
-    if not counts["items"]:
+    if not ratings.shared.any():
         raise AuditError(message("agreement.none_shared", count=ratings.items))
-    notes = list(rated.notes)
-    if counts["left_out"]:
-        notes.append(message("note.one_judgement", count=counts["left_out"], whole=ratings.items))
-    # From here on 1 and 1.0 are one label, in every part.
-    frame = rated.frame.assign(label=np.array(ratings.labels, dtype=object)[ratings.label])
-    groups: list[Entry] = []
-    for value, part_frame in _parts(frame, by, parts):
-        part = Ratings.of(part_frame, ratings.labels, ratings.scale == "order")
-        coefficients = list(map(asdict, suite(part, level, confidence)))
-        groups.append({"by": by, "value": value, **_counts(part), "coefficients": coefficients})
+    if left_out := ratings.items - int(ratings.shared.sum()):
+        notes.append(message("note.one_judgement", count=left_out, whole=ratings.items))
+
+    def measured(of: Ratings) -> Entry:
+        items, coefficients = int(of.shared.sum()), list(map(asdict, suite(of, level, confidence)))
+        return {"coefficients": coefficients, "items": items, "left_out": of.items - items, "ratings": len(of.item)}
+
+    # In every part 1 and 1.0 are one label, as in the whole.
+    frame = frame.assign(label=np.array(ratings.labels, dtype=object)[ratings.label])
+    pairs: list[Entry] = annotator_pairs(ratings).to_dict("records")
+    for pair in pairs:
+        shared = 100 * pair["percent_agreement"]
+        pair["note"] = None if pair["cohen_kappa"] is not None else message("undefined.no_variation", percent=shared)
+    groups = [
+        {"by": by, "value": value, **measured(Ratings.of(of, ratings.labels, ratings.scale == "order"))}
+        for value, of in _parts(frame, by, parts)
+    ]
+    interval = "Bayesian bootstrap by " + ("item" if ratings.clusters is None else "source")
+    signature = {"audit": audit.__version__, **rated.origin, "interval": interval, "confidence": confidence}
     return {
-        "coefficients": list(map(asdict, suite(ratings, level, confidence))),
-        "items": counts["items"],
-        "left_out": counts["left_out"],
-        "ratings": counts["ratings"],
-        "annotators": list(ratings.annotators),
-        "labels": list(ratings.labels),
-        "groups": groups,
-        "pairs": _pairs(ratings),
-        "notes": notes,
-        "signature": {
-            "audit": audit.__version__,
-            **rated.origin,
-            "interval": "Bayesian bootstrap by " + ("item" if ratings.clusters is None else "source"),
-            "confidence": confidence,
-        },
-    }
+        **measured(ratings), "annotators": list(ratings.annotators), "labels": list(ratings.labels), "groups": groups,
+        "pairs": pairs, "notes": notes, "signature": signature,
+    }  # fmt: skip
 
 
 def stored_agreement(engine: Engine, by: int | None = None, among: ColumnElement[bool] | None = None) -> list[Entry]:
@@ -88,10 +90,9 @@ def stored_agreement(engine: Engine, by: int | None = None, among: ColumnElement
     where another gave the column's. `by` is a manager's account id (else NotAllowed), or None where the database itself
     is open.
     """
-    question = table_of(tables.Question)
     query = select(question.c.task, question.c.kind).where(question.c.kind.not_in(SCALES)).distinct()
     with engine.connect() as connection:
-        kinds = [(str(task), cast(Kind, kind)) for task, kind in connection.execute(query)]
+        kinds = connection.execute(query).all()
     reports: list[Entry] = []
     # Questions about inputs or outputs stand before those about groups.
     for task, kind in sorted(kinds, key=lambda asked: (asked[0], asked[1] == "group", asked[1])):
@@ -107,23 +108,6 @@ def stored_agreement(engine: Engine, by: int | None = None, among: ColumnElement
     return reports
 
 
-def _ratings(frame: pd.DataFrame, labels: Sequence[str] | None, order: Sequence[str] | None) -> Ratings:
-    if order is None:
-        return Ratings.of(frame, labels)
-    spelled = {label.casefold(): label for label in order}
-    frame = frame.assign(label=[spelled.get(label.casefold(), label) for label in frame["label"]])
-    if unknown := sorted(set(frame["label"]) - set(order)):
-        raise AuditError(message("agreement.not_in_order", label=unknown[0], order=order))
-    if len(set(order)) < len(order):
-        raise AuditError(message("agreement.order_twice", order=order))
-    return Ratings.of(frame, order, order=True)
-
-
-def _counts(ratings: Ratings) -> dict[str, int]:
-    items = int(ratings.shared.sum())
-    return {"items": items, "left_out": ratings.items - items, "ratings": len(ratings.item)}
-
-
 def _parts(frame: pd.DataFrame, by: str | None, parts: pd.DataFrame | None) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the ratings of each part, in the order of their names; relations with numbers as numbers."""
     if by == "pair":
@@ -133,17 +117,8 @@ def _parts(frame: pd.DataFrame, by: str | None, parts: pd.DataFrame | None) -> I
             if len(shared):
                 yield ", ".join(pair), shared
     elif by is not None and parts is not None:
-        joined = parts.merge(frame, on="item")
-        for value in sorted(joined["value"].unique(), key=name_order):
-            yield str(value), joined.loc[joined["value"] == value, frame.columns]
-
-
-def _pairs(ratings: Ratings) -> list[Entry]:
-    pairs: list[Entry] = annotator_pairs(ratings).to_dict("records")
-    for pair in pairs:
-        shared = 100 * pair["percent_agreement"]
-        pair["note"] = None if pair["cohen_kappa"] is not None else message("undefined.no_variation", percent=shared)
-    return pairs
+        groups = dict(list(parts.merge(frame, on="item").groupby("value")[frame.columns]))
+        yield from ((value, groups[value]) for value in sorted(groups, key=name_order))
 
 
 def agreement_sections(report: Entry) -> Iterator[Section]:
@@ -151,25 +126,24 @@ def agreement_sections(report: Entry) -> Iterator[Section]:
     coefficients, people = report["coefficients"], len(report["annotators"])
     parts: list[Any] = [coefficient_table(coefficients, report["signature"]["confidence"])]
     if report["groups"]:
-        estimates = [
-            {one["name"]: one["estimate"] for one in part["coefficients"] if one["level"] is None}
+        by = report["groups"][0]["by"]
+        rows = [
+            {by: part["value"], "items": part["items"]}
+            | {one["name"]: number(one["estimate"], 3) for one in part["coefficients"] if one["level"] is None}
             for part in report["groups"]
         ]
-        names = [name for name in COEFFICIENTS if any(name in part for part in estimates)]
-        rows = [
-            (part["value"], part["items"], *(number(known.get(name), 3) for name in names))
-            for part, known in zip(report["groups"], estimates, strict=True)
-        ]
-        by = report["groups"][0]["by"]
-        parts.append(Section(f"By {by}", [Table([by, "items", *names], rows)]))
+        heads = [by, "items", *(name for name in COEFFICIENTS if any(name in row for row in rows))]
+        parts.append(
+            Section(f"By {by}", [Table(heads, [tuple(row.get(name, UNKNOWN) for name in heads) for row in rows])])
+        )
     defined = [pair for pair in report["pairs"] if pair["cohen_kappa"] is not None]
     # Pairs who share few items agree by chance or not at all; they are listed only if there are no others.
     firm = [pair for pair in defined if pair["items"] >= _FIRM] or defined
     if people > 2 and firm:
         lowest = sorted(firm, key=lambda pair: pair["cohen_kappa"])[:_PAIRS]
-        rows = [(f"{of['one']}, {of['other']}", number(of["cohen_kappa"], 3), of["items"]) for of in lowest]
+        listed = [(f"{of['one']}, {of['other']}", number(of["cohen_kappa"], 3), of["items"]) for of in lowest]
         title = f"The {len(lowest)} of {len(report['pairs']):,} pairs that agree least"
-        parts.append(Section(title, [Table(["pair", "cohen_kappa", "items"], rows)]))
+        parts.append(Section(title, [Table(["pair", "cohen_kappa", "items"], listed)]))
     # A note is said once, however many coefficients have it.
     distinct = {note.split(":")[0]: note for one in reversed(coefficients) if (note := one["note"])}
     title = f"Agreement of {people:,} annotators on {count(report['items'])} items that two or more judged"

@@ -10,56 +10,34 @@ from typing import Any
 import pandas as pd
 
 from audit.errors import AuditError, UnknownName
-from audit.false_satisfaction.accuracy import NO_GOLD, RightOutputs, SystemAccuracy
+from audit.false_satisfaction.accuracy import NO_GOLD, RightOutputs
 from audit.messages import message
 from audit.relations import get_relation
 from audit.relations.registry import base_name
 from audit.reports.basis import COUNTS, KEY, NAMES, Basis
-from audit.reports.document import (
-    CellEntry,
-    Entry,
-    EstimateEntry,
-    GenuineRates,
-    OverallEntry,
-    PrimaryEntry,
-    RelationResultEntry,
-    ReportDocument,
-    RollupEntry,
-    Signature,
-    ViolationRate,
-    ViolationTable,
-    estimated,
-    less,
-    plain,
-)
+from audit.reports.document import Entry, estimated, less, plain
 from audit.reports.preference import Weights
-from audit.reports.standings import decide, decisions, relation_entries
-from audit.statistics.intervals import mid_p
+from audit.reports.standings import accuracy_of, decide, decisions, in_order, relation_entries
 from audit.statistics.rates import Rates
 
-Report = ReportDocument
-"""What is ready for `json.dumps`; `audit.reports.document` declares every key."""
 Families = Mapping[tuple[str, str], str]
 """(task, relation) -> the family's name; relations without one are in no family."""
-LEVELS = ("relation", "system", "family", "overall")
 METHOD = "beta interval at the effective size"
 
 
 def build_report(
     basis: Basis,
-    signature: Signature,
+    signature: Entry,
     *,
     waiting: int | None = None,
     weights: Weights | None = None,
-    primary: Sequence[PrimaryEntry] = (),
-) -> Report:
-    """Return the report. `signature` is kept as it is; its `notes`, a list of strings, are shown wherever the report
-    is. `waiting` is the number of questions that wait, `weights` are a user's preferences, `primary` what was to be
-    tested first.
+    primary: Sequence[Entry] = (),
+) -> Entry:
+    """Return the report: equal data give equal ones. `waiting` is the number of questions that wait, `weights` are a
+    user's preferences, `primary` what was to be tested first.
 
-    Cells are ordered by task, study, relation (numbers as numbers) and system, so equal data give equal reports; there
-    are no times in it. Raises AuditError when a cell is there twice and on a delta outside 0 to 1; UnknownName for
-    weights of unknown relations.
+    Raises AuditError when a cell is there twice and on a delta outside 0 to 1; UnknownName for weights of unknown
+    relations.
 
     >>> from audit.reports.basis import basis_of_totals
     >>> row = dict(task="sentiment", relation="MR1.1", system="a", satisfied=8, violated=2, judged=8, false=4)
@@ -81,9 +59,9 @@ def build_report(
         "signature": _with_expected_misses(entries, signature, basis.confidence),
         "cells": entries,
         "relations": relations,
-        "overall": overall(basis, entries, relations, waiting),
-        "rollups": roll_ups(basis, entries, families),
-        "violations": violation_tables(basis, entries, families),
+        "overall": _overall(basis, entries, relations, waiting),
+        "rollups": _roll_ups(basis, entries, families),
+        "violations": _violation_tables(basis, entries, families),
         "decisions": decisions(basis, entries, families, weights),
     }
 
@@ -95,8 +73,7 @@ def families_of(cells: pd.DataFrame, registered: bool) -> dict[tuple[str, str], 
     the name before its last full stop: MR1 of MR1.1.
     """
     families: dict[tuple[str, str], str] = {}
-    column = cells["family"] if "family" in cells else pd.Series([None] * len(cells), index=cells.index)
-    for task, relation, family in zip(cells["task"], cells["relation"], column, strict=True):
+    for task, relation, family in cells.reindex(columns=["task", "relation", "family"]).itertuples(index=False):
         if isinstance(family, str) and family:
             families[task, relation] = family
         elif registered:
@@ -112,53 +89,49 @@ def families_of(cells: pd.DataFrame, registered: bool) -> dict[tuple[str, str], 
 # Cells, and cells together.
 
 
-def genuine_rates(rates: Rates, n: int | None, reason: str | None) -> GenuineRates:
+def genuine_rates(rates: Rates, n: int | None, reason: str | None) -> Entry:
     """Return rates as documents have them."""
     observed = None if rates.observed is None else rates.observed.value
-    false, genuine = (estimated(rate, n, reason) for rate in (rates.false, rates.genuine))
-    return {"sr_observed": observed, "fs_rate": false, "sr_genuine": genuine}
+    return {
+        "sr_observed": observed,
+        "fs_rate": estimated(rates.false, n, reason),
+        "sr_genuine": estimated(rates.genuine, n, reason),
+    }
 
 
-def cell_entries(basis: Basis) -> list[CellEntry]:
+def cell_entries(basis: Basis) -> list[Entry]:
     """Return the cells of a report with their rates."""
     return [_cell(basis, at, row) for at, row in enumerate(basis.cells.to_dict("records"))]
 
 
-def _cell(basis: Basis, at: int, row: Mapping[Any, Any]) -> CellEntry:
-    cell: Any = {name: plain(row[name]) for name in NAMES}
+def _cell(basis: Basis, at: int, row: Mapping[Any, Any]) -> Entry:
+    cell = {name: plain(row[name]) for name in NAMES}
     cell |= {name: None if plain(row[name]) is None else int(row[name]) for name in COUNTS}
     if plain(row.get("rejected")):
         cell["rejected"] = int(row["rejected"])
     published = plain(row.get("sr_observed"))
     if published is None:
-        rates = genuine_rates(basis.rates_of_cell(at), cell["judged"], None)
+        cell |= genuine_rates(basis.rates_of_cell(at), cell["judged"], None)
     else:  # totals that were published as rates
         false = plain(row["fs_rate"])
         genuine = None if false is None else published * (1 - false)
-        rates = {"sr_observed": published, "fs_rate": estimated((false,)), "sr_genuine": estimated((genuine,))}
-    if rates["sr_genuine"]["value"] is None:
-        rates["fs_rate"]["reason"] = rates["sr_genuine"]["reason"] = _reason(cell, rates["sr_observed"])
-    return cell | rates  # type: ignore[no-any-return]
+        cell |= {"sr_observed": published, "fs_rate": estimated((false,)), "sr_genuine": estimated((genuine,))}
+    if cell["sr_genuine"]["value"] is None:
+        code = (
+            "nothing_checked" if cell["sr_observed"] is None else "none_drawn" if not cell["drawn"]
+            else "one_sided" if cell["open"] else "waits" if cell["judged"] else "none_judged"
+        )  # fmt: skip
+        cell["fs_rate"]["reason"] = cell["sr_genuine"]["reason"] = message(f"no_rate.{code}")
+    return cell
 
 
-def _reason(cell: Entry, sr_observed: float | None) -> str:
-    """Why a cell has no genuine rate."""
-    if sr_observed is None:
-        return message("no_rate.nothing_checked")
-    if not cell["drawn"]:
-        return message("no_rate.none_drawn")
-    if cell["open"]:
-        return message("no_rate.one_sided")
-    return message("no_rate.waits") if cell["judged"] else message("no_rate.none_judged")
+def _groups(cell: Entry) -> int:
+    return int((cell["satisfied"] or 0) + (cell["violated"] or 0))
 
 
-def _groups(cell: CellEntry) -> int:
-    return (cell["satisfied"] or 0) + (cell["violated"] or 0)
-
-
-def together(basis: Basis, entries: Sequence[CellEntry], places: Sequence[int]) -> tuple[GenuineRates, list[Entry]]:
-    """Return the rates of the cells at these places together, or bounds, or the reason why there are none; and which
-    cells lack an estimate."""
+def _together(basis: Basis, entries: Sequence[Entry], places: Sequence[int]) -> tuple[Entry, list[Entry]]:
+    """The rates of the cells at these places together, or bounds, or the reason why there are none; and which cells
+    lack an estimate."""
     chosen, unknown = [entries[at] for at in places], Rates(None, None, None)
     if any(cell["satisfied"] is None for cell in chosen):
         return genuine_rates(unknown, None, message("no_rate.totals_without_counts")), []
@@ -170,14 +143,14 @@ def together(basis: Basis, entries: Sequence[CellEntry], places: Sequence[int]) 
         reason = message("no_rate.cells_with_bounds", count=len(lacking))
     elif lacking:
         reason = message("no_rate.cells_without_estimate", count=len(lacking))
-    missing: list[Entry] = [{name: cell[name] for name in ("study", "relation", "system")} for cell in lacking]
+    missing = [{name: cell[name] for name in ("study", "relation", "system")} for cell in lacking]
     return genuine_rates(rates, sum(cell["judged"] or 0 for cell in chosen), reason), missing
 
 
-def roll_ups(basis: Basis, entries: Sequence[CellEntry], families: Families) -> list[RollupEntry]:
-    """Return rates per relation, system, family and overall; studies of a task are taken together."""
-    rolled: list[RollupEntry] = []
-    for by in LEVELS:
+def _roll_ups(basis: Basis, entries: Sequence[Entry], families: Families) -> list[Entry]:
+    """Rates per relation, system, family and overall; studies of a task are taken together."""
+    rolled: list[Entry] = []
+    for by in ("relation", "system", "family", "overall"):
         members: dict[tuple[str | None, str], list[int]] = {}
         for place, cell in enumerate(entries):
             family = families.get((cell["task"], cell["relation"]))
@@ -185,55 +158,51 @@ def roll_ups(basis: Basis, entries: Sequence[CellEntry], families: Families) -> 
             if name is not None:
                 members.setdefault((None if by == "overall" else cell["task"], name), []).append(place)
         for (task, name), places in members.items():
-            rates, missing = together(basis, entries, places)
+            rates, missing = _together(basis, entries, places)
             rolled.append({"by": by, "name": name, "task": task, **rates, "cells": len(places), "missing": missing})
     return rolled
 
 
-def overall(
-    basis: Basis, entries: Sequence[CellEntry], relations: Sequence[RelationResultEntry], waiting: int | None = None
-) -> OverallEntry:
-    """Return totals over the cells, rates of those that have an estimate (or where none has, but answers leave bounds,
-    of all), and how often the best changes.
+def _overall(basis: Basis, entries: Sequence[Entry], relations: Sequence[Entry], waiting: int | None) -> Entry:
+    """Totals over the cells, rates of those that have an estimate (or where none has, but answers leave bounds, of
+    all), and how often the best changes.
 
     `best_changes_sure` counts relations where another system surely overtakes the one reported as best,
     `best_changes_open` where another one looks best, which the judged groups do not decide. An order can change only in
     the relations with two systems or more that are in both (`relations_compared`).
     """
-    sums: dict[str, Any] = {name: _sum([cell[name] for cell in entries]) for name in COUNTS}  # type: ignore[literal-required]
+
+    def total(name: str) -> int | None:
+        known = [cell[name] for cell in entries if cell.get(name) is not None]
+        return sum(known) if known or not entries else None
+
+    sums = {name: total(name) for name in COUNTS}
     if any("rejected" in cell for cell in entries):
-        sums["rejected"] = sum(cell.get("rejected") or 0 for cell in entries)
-    sure = sum(relation["best_changes_sure"] for relation in relations)
+        sums["rejected"] = total("rejected")
     known = [at for at, cell in enumerate(entries) if cell["fs_rate"]["value"] is not None and cell["satisfied"]]
     covered = known or [at for at, cell in enumerate(entries) if cell["satisfied"]]
-    rates, _ = together(basis, entries, covered)
+    rates, _ = _together(basis, entries, covered)
     if rates["fs_rate"]["low"] is None:
         covered, rates["sr_observed"] = [], None
     return {
         "relations": len(relations),
-        "relations_compared": sum(
-            len(set(relation["order_observed"]) & set(relation["order_genuine"])) > 1 for relation in relations
-        ),
+        "relations_compared": sum(len(set(of["order_observed"]) & set(of["order_genuine"])) > 1 for of in relations),
         "systems": len({cell["system"] for cell in entries}),
         "cells": sum(cell["sr_observed"] is not None for cell in entries),
         "cells_estimated": sum(cell["sr_genuine"]["value"] is not None for cell in entries),
         "cells_waiting": sum((cell["waiting"] or 0) > 0 for cell in entries),
-        **sums,  # type: ignore[typeddict-item]
+        **sums,
         "waiting": sums["waiting"] if waiting is None else waiting,
         "waiting_distinct": waiting is not None,
-        "best_changes_sure": sure,
-        "best_changes_open": sum(r["best_changes"] and not r["best_changes_sure"] for r in relations),
+        "best_changes_sure": sum(of["best_changes_sure"] for of in relations),
+        "best_changes_open": sum(of["best_changes"] and not of["best_changes_sure"] for of in relations),
         **rates,
         "cells_covered": len(covered),
         "satisfied_covered": sum(entries[at]["satisfied"] or 0 for at in covered),
     }
 
 
-def _sum(values: Sequence[Any]) -> int | None:
-    return None if values and all(value is None for value in values) else sum(value or 0 for value in values)
-
-
-def _with_expected_misses(entries: Sequence[CellEntry], signature: Signature, confidence: float) -> Signature:
+def _with_expected_misses(entries: Sequence[Entry], signature: Entry, confidence: float) -> Entry:
     """The signature, with a note of how many intervals are expected to miss, where these are two or more."""
     number = sum(cell["fs_rate"]["value"] is not None and cell["fs_rate"]["low"] is not None for cell in entries)
     missing = (1 - confidence) * number
@@ -246,50 +215,44 @@ def _with_expected_misses(entries: Sequence[CellEntry], signature: Signature, co
 # Violation rates as studies print them, and accuracy beside them.
 
 
-def violation_tables(basis: Basis, entries: Sequence[CellEntry], families: Families) -> list[ViolationTable]:
-    """Return one table a study: rows are its relations, then their families, then totals; columns its systems.
+def _violation_tables(basis: Basis, entries: Sequence[Entry], families: Families) -> list[Entry]:
+    """One table a study: rows are its relations, then their families, then totals; columns its systems.
 
     An entry has a cell's own rates, or those of several cells together. Where some relation lacks an estimate for a
     system, or does not apply to it, a row `estimated` after `all` is over the other relations, so that VR_o and VR_g of
     all systems can be compared.
     """
-    tables: list[ViolationTable] = []
+    tables: list[Entry] = []
     for task, study in dict.fromkeys((cell["task"], cell["study"]) for cell in entries):
         own = [cell for cell in entries if (cell["task"], cell["study"]) == (task, study)]
         systems = sorted({cell["system"] for cell in own})
-        place: Any = {"task": task, "study": study, "corpus": own[0]["corpus"], "systems": systems}
-        rows: Any = [
-            {
-                "by": by, "name": name, "family": family,
-                "rates": [_violations(system, basis, entries, study, members) for system in systems],
-            }
+        rows = [
+            {"by": by, "name": name, "family": family,
+             "rates": [_violations(system, basis, entries, study, members) for system in systems]}
             for by, name, family, members in _rows(own, systems, families)
         ]  # fmt: skip
-        tables.append(place | {"rows": rows})
+        tables.append({"task": task, "study": study, "corpus": own[0]["corpus"], "systems": systems, "rows": rows})
     return tables
 
 
 def _rows(
-    cells: Sequence[CellEntry], systems: Sequence[str], families: Families
+    cells: Sequence[Entry], systems: Sequence[str], families: Families
 ) -> Iterator[tuple[str, str, str | None, list[str]]]:
     """Yield the rows of a study's table: kind, name, family, and the relations that it is over."""
-    relations = list(dict.fromkeys(cell["relation"] for cell in cells))
-    of = {name: families.get((cells[0]["task"], name)) for name in relations}
-    yield from (("relation", relation, of[relation], [relation]) for relation in relations)
+    of = {cell["relation"]: families.get((cell["task"], cell["relation"])) for cell in cells}
+    yield from (("relation", relation, family, [relation]) for relation, family in of.items())
     for family in dict.fromkeys(filter(None, of.values())):
-        yield "family", family, family, [name for name in relations if of[name] == family]
-    yield "all", "all", None, relations
+        yield "family", family, family, [name for name in of if of[name] == family]
+    yield "all", "all", None, list(of)
     checked = [cell for cell in cells if cell["sr_observed"] is not None]
     known = {(cell["relation"], cell["system"]) for cell in checked if cell["sr_genuine"]["value"] is not None}
     lacking = {cell["relation"] for cell in checked for one in systems if (cell["relation"], one) not in known}
-    rest = [relation for relation in relations if relation not in lacking]
+    rest = [relation for relation in of if relation not in lacking]
     if lacking and any(cell["satisfied"] for cell in cells if cell["relation"] in rest):
-        yield "estimated", message("violations.estimated", part=len(rest), count=len(relations)), None, rest
+        yield "estimated", message("violations.estimated", part=len(rest), count=len(of)), None, rest
 
 
-def _violations(
-    system: str, basis: Basis, entries: Sequence[CellEntry], study: object, relations: Sequence[str]
-) -> ViolationRate:
+def _violations(system: str, basis: Basis, entries: Sequence[Entry], study: Any, relations: Sequence[str]) -> Entry:
     """The rates of a system's cells under these relations together."""
     keys = [(study, relation, system) for relation in relations]
     places = [basis.places[key] for key in keys if key in basis.places]
@@ -297,18 +260,18 @@ def _violations(
         reason = message("no_rate.not_run")
         return {"system": system, "groups": None, "vr_observed": None, "vr_genuine": estimated(None, reason=reason)}
     chosen = [entries[at] for at in places]
-    rates: GenuineRates = chosen[0] if len(places) == 1 else together(basis, entries, places)[0]
-    observed, genuine = rates["sr_observed"], less(rates["sr_genuine"])
+    rates = chosen[0] if len(places) == 1 else _together(basis, entries, places)[0]
+    genuine = less(rates["sr_genuine"])
     return {
         "system": system,
         "groups": None if any(cell["satisfied"] is None for cell in chosen) else sum(map(_groups, chosen)),
-        "vr_observed": None if observed is None else 1 - observed,
+        "vr_observed": None if rates["sr_observed"] is None else 1 - rates["sr_observed"],
         "vr_genuine": genuine if genuine["value"] is None else {**genuine, "reason": None},
     }
 
 
 def accuracy_entries(
-    violations: Sequence[ViolationTable], right_outputs: Sequence[RightOutputs], confidence: float = 0.95
+    violations: Sequence[Entry], right_outputs: Sequence[RightOutputs], confidence: float = 0.95
 ) -> list[Entry]:
     """Return one entry a table of `violations`: each system's accuracy by gold, and its SR_o and SR_g.
 
@@ -317,17 +280,22 @@ def accuracy_entries(
     that row's name. `order_*` are the systems, best first (ties by name), by each of the three; None where one system
     lacks the rate. Without gold `systems` is empty, with the reason.
     """
-    counts: Mapping[Any, RightOutputs] = {one.study: one for one in right_outputs if one.by == "gold"}
+    counts = {one.study: one for one in right_outputs if one.by == "gold"}
     entries: list[Entry] = []
     for table in violations:
         outputs = counts.get(table["study"])
         totals, systems = table["rows"][-1], list[Entry]()
-        if outputs is not None and outputs.reason is None:
-            by_name = {answered.system: answered for answered in outputs.systems}
-            systems = [_accuracy(by_name[rates["system"]], rates, confidence) for rates in totals["rates"]]
+        by_name = {of.system: of for of in outputs.systems} if outputs is not None and outputs.reason is None else {}
+        for rates in totals["rates"] if by_name else ():
+            answered, genuine = by_name[rates["system"]], less(rates["vr_genuine"])
+            if genuine["value"] is None:  # bounds are in the table of violations
+                genuine = estimated(None, reason=genuine["reason"])
+            observed = None if rates["vr_observed"] is None else 1 - rates["vr_observed"]
+            of = {"system": answered.system, "right": answered.right, "accuracy": accuracy_of(answered, confidence)}
+            systems.append(of | {"sr_observed": observed, "sr_genuine": genuine})
         entries.append(
-            {
-                "task": table["task"], "study": table["study"], "corpus": table["corpus"],
+            {name: table[name] for name in ("task", "study", "corpus")}
+            | {
                 "sources": outputs.sources if outputs else 0,
                 "systems": systems,
                 "reason": outputs.reason if outputs else NO_GOLD,
@@ -336,34 +304,11 @@ def accuracy_entries(
                 "order_observed": _order({one["system"]: one["sr_observed"] for one in systems}),
                 "order_genuine": _order({one["system"]: one["sr_genuine"]["value"] for one in systems}),
             }
-        )  # fmt: skip
+        )
     return entries
-
-
-def accuracy_of(answered: SystemAccuracy, confidence: float = 0.95) -> EstimateEntry:
-    """Return a system's accuracy with its mid-p interval for texts to come, where outputs of one document count as
-    their effective number."""
-    if not answered.outputs:
-        return estimated(None, 0)
-    rate, worth = answered.right / answered.outputs, answered.outputs if answered.worth is None else answered.worth
-    ends = mid_p(rate * worth, worth, None, confidence=confidence)
-    return estimated((rate, ends.low, ends.high), answered.outputs)
-
-
-def _accuracy(answered: SystemAccuracy, rates: ViolationRate, confidence: float) -> Entry:
-    genuine = less(rates["vr_genuine"])
-    if genuine["value"] is None:  # bounds are in the table of violations
-        genuine = estimated(None, reason=genuine["reason"])
-    return {
-        "system": answered.system,
-        "right": answered.right,
-        "accuracy": accuracy_of(answered, confidence),
-        "sr_observed": None if rates["vr_observed"] is None else 1 - rates["vr_observed"],
-        "sr_genuine": genuine,
-    }
 
 
 def _order(rates: Mapping[str, float | None]) -> list[str] | None:
     """Systems by their rates, best first; None where there are none or one lacks the rate."""
     known = {system: rate for system, rate in rates.items() if rate is not None}
-    return sorted(known, key=lambda one: (-round(known[one], 12), one)) if rates and len(known) == len(rates) else None
+    return in_order(known) if rates and len(known) == len(rates) else None

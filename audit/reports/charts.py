@@ -161,41 +161,6 @@ def _strength(row: Mapping[str, Any]) -> float:
     return float((0.04 + 0.96 * row["share"]) * row.get("sure", 1.0))
 
 
-def intervals(
-    rows: Rows, ticks: Sequence[float], form: str, palette: Palette = LIGHT, width: int = WIDTH
-) -> "alt.Chart":
-    """Return a disc for the `value` of each `name`, a ring where it is `open`, with a band from `low` to `high`.
-
-    Axes go from the first to the last of `ticks`. Rows with a `measure` stand in panels side by side, one a measure.
-    """
-    import altair as alt
-
-    values = [dict(row, name=cut(row["name"], 2 * LONGEST)) for row in rows]
-    names = [value["name"] for value in values]
-    x = {"scale": alt.Scale(domain=[ticks[0], ticks[-1]], nice=False), "title": None}
-    x["axis"] = alt.Axis(format=form, values=list(ticks), labelFlush=False)
-    base = alt.Chart().encode(y=_names_axis(names), tooltip=["name:N", *_tips(("value", "low", "high"), "+.3f")])
-    known = base.transform_filter("isValid(datum.value)").encode(x=alt.X("value:Q", **x))
-    band = base.transform_filter("isValid(datum.low)").mark_bar(size=9, cornerRadius=3, opacity=0.25)
-    layers = [
-        alt.Chart().mark_rule(color=palette.muted).encode(x=alt.datum(0, **x)),
-        band.encode(x=alt.X("low:Q", **x), x2="high:Q", color=alt.value(palette.genuine)),
-        known.transform_filter("!datum.open").mark_point(filled=True, size=62, opacity=1, color=palette.genuine),
-        known.transform_filter("datum.open").mark_point(
-            filled=True, size=62, opacity=1, fill=palette.paper, stroke=palette.genuine
-        ),
-    ]
-    chart: Any = alt.layer(*(layers if ticks[0] < 0 else layers[1:]), width=width, height={"step": ROW})
-    chart = chart.properties(data=alt.Data(values=values))
-    if any("measure" in value for value in values):
-        measures = list(dict.fromkeys(value["measure"] for value in values))
-        header = alt.Header(title=None, labelColor=palette.ink, labelFontWeight="bold")
-        chart = chart.facet(
-            facet=alt.Facet("measure:N", sort=measures, header=header), columns=len(measures), spacing=40
-        )
-    return styled(chart, palette)
-
-
 def styled(chart: Any, palette: Palette) -> "alt.Chart":
     """Return the chart with the one calm look of all charts: no frame, thin grid, our colours on every axis."""
     import altair as alt
@@ -232,18 +197,10 @@ def spec_of(chart: Any) -> dict[str, Any]:
 
 
 def letters(text: str) -> float:
-    """Return the pixels that a text needs in a chart.
-
-    >>> letters("ab"), letters("\\u4f53\\u80b2")
-    (14.8, 26.0)
-    """
+    """Return the pixels that a text needs in a chart."""
     return sum(WIDE if east_asian_width(letter) in "WF" else LETTER for letter in text)
 
 
 def cut(name: str, longest: int = LONGEST) -> str:
-    """Return a name as far as a chart shows it.
-
-    >>> cut("a-system-with-a-very-long-name", 20)
-    'a-system-with-a-ver…'
-    """
+    """Return a name as far as a chart shows it."""
     return name if len(name) <= longest else name[: longest - 1] + "…"

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, func, select
-from sqlmodel import SQLModel
+from sqlalchemy import ColumnElement, Connection, Engine, Table, func, select
 
 import audit
 from audit.corpora.slices import Slicing
@@ -17,19 +16,24 @@ from audit.false_satisfaction.questions import OpenQuestions, asked_by
 from audit.false_satisfaction.resolution import ALLOWED, KnownAnswer, Whose, gold_labels, known_answers
 from audit.false_satisfaction.slices import Sliced, slice_sources
 from audit.judging.answers import stands
-from audit.judging.causes import REASONS, current_causes
+from audit.judging.causes import CAUSES, REASONS, current_causes
 from audit.judging.words import words_of
 from audit.messages import message
+from audit.relations import name_order
 from audit.reports.basis import KEY
-from audit.reports.document import Entry, Signature
+from audit.reports.document import Entry, Signature, estimated
 from audit.reports.examples import read_examples
 from audit.reports.judges import judge_entries
 from audit.reports.repeats import repeat_entries
-from audit.reports.validity import ValidityRecord, read_validity
+from audit.reports.validity import read_validity, validity_entries
+from audit.reports.words import capital
 from audit.runner.studies import cut_inputs, inapplicable_notes
 from audit.sampling.options import MAJORITY
-from audit.store import snapshot, table_of, tables
+from audit.statistics.intervals import effective_interval, effective_size
+from audit.statistics.rates import rates_of
+from audit.store import snapshot
 from audit.store.brought import absent_plugins
+from audit.store.core import adjudication, answer, question, relation, system
 from audit.studies.versions import PlanAdherence, plan_adherence
 from audit.tasks import get_task
 from audit.tasks.questions import ABOUT_OUTPUTS, ORIGINS, asks_pairs
@@ -43,24 +47,17 @@ _USUAL = (("quorum", MAJORITY), ("follow_ups", 0.0))
 class Evidence:
     """What a report is computed from: targets and weights can be tried on it without reading again.
 
-    `made_from` is the part of the signature that is known already; `sliced` are the slices that were asked for;
-    `lenient` are the counts if gold had the `lacking` labels; `judges` what models answered.
+    `made_from` is the part of the signature that is known already, `sliced` are the slices that were asked for, `parts`
+    those of the document that no option changes.
     """
 
     counted: Counted
     open_groups: int
     made_from: Signature
-    causes: pd.DataFrame
-    disputes: Entry | None
     plans: Sequence[PlanAdherence]
     accuracy: Sequence[RightOutputs]
     sliced: Sliced | None
-    lenient: Counted | None
-    lacking: Mapping[str, Sequence[str]]
-    judges: Sequence[Entry]
-    repeats: Sequence[Entry]
-    examples: Sequence[Entry]
-    validity: ValidityRecord | None
+    parts: Entry
 
 
 def evidence(
@@ -85,23 +82,27 @@ def evidence(
             lacking = {}
         if number := int(causes["code"].notna().sum()):
             made_from["causes"] = number
-        question = table_of(tables.Question)
+        tasks, rated = {one["task"] for one in counted.studies}, read_validity(connection, studies)
+        optional: Entry = {
+            "judges": judge_entries(connection, tasks=tasks),
+            "examples": read_examples(connection, counted, whose, lacking, examples) if examples else [],
+            "repeats": repeat_entries(connection, counted, source_clusters(connection, studies)),
+            "validity": validity_entries(connection, *rated, counted.checks) if rated else [],
+        }
         of_groups = select(func.count()).where(question.c.kind == "group", question.c.priority.is_not(None), among)
         return Evidence(
             counted=counted,
             open_groups=int(connection.execute(of_groups).scalar_one()),
             made_from=made_from,
-            causes=causes,
-            disputes=disputes(connection, among),
             plans=plan_adherence(connection, counted.studies, counted.samples),
             accuracy=right_outputs(connection, counted, whose),
             sliced=slice_sources(connection, counted, slicings) if slicings else None,
-            lenient=_lenient(connection, counted, whose, lacking) if lacking else None,
-            lacking=lacking,
-            judges=judge_entries(connection),
-            repeats=repeat_entries(connection, counted, source_clusters(connection, studies)),
-            examples=read_examples(connection, counted, whose, lacking, examples) if examples else (),
-            validity=read_validity(connection, studies, counted.checks),
+            parts={
+                "causes": cause_entries(causes),
+                "disputes": disputes(connection, among),
+                "sensitivity": _sensitivity(connection, counted, whose, lacking) if lacking else None,
+                **{name: entries for name, entries in optional.items() if entries},
+            },
         )
 
 
@@ -114,22 +115,21 @@ def open_of(basis: Evidence) -> OpenQuestions:
 def signature(
     connection: Connection, counted: Counted, whose: Whose, lacking: Mapping[str, Sequence[str]]
 ) -> Signature:
-    """Return versions, seeds, design and answers: with these and `settings_of` the same numbers come out. There are no
-    times in it.
+    """Return what gives the same numbers again, with `settings_of`: versions, seeds, design and answers, no times.
 
     `lacking` is that of `never_gold`.
     """
     studies, systems = [int(str(row["id"])) for row in counted.studies], sorted(counted.checks.systems)
     answers, about_groups = _answer_counts(connection, whose, asked_by(connection, studies))
-    cut, entries = cut_inputs(connection, studies), system_entries(connection, systems)
-    entries = [one | ({"cut": cut[id]} if id in cut else {}) for id, one in zip(systems, entries, strict=True)]
-    words = words_of(connection)
-    versions = {task: words.of(task).version for task in sorted({str(study["task"]) for study in counted.studies})}
-    changed = {task: version for task, version in versions.items() if version}
-    notes = [sentence[:1].upper() + sentence[1:] + "." for sentence in absent_plugins(connection)]
+    entries = dict(zip(systems, system_entries(connection, systems), strict=True))
+    for id, number in cut_inputs(connection, studies).items():
+        entries[id]["cut"] = number
+    words, tasks = words_of(connection), sorted({str(study["task"]) for study in counted.studies})
+    changed = {task: version for task in tasks if (version := words.of(task).version)}
+    notes = [capital(sentence) + "." for sentence in absent_plugins(connection)]
     for task, labels in (lacking if answers.get("gold") else {}).items():
-        code = "note.two_classes" if task == "sentiment" else "note.never_gold"
-        notes.append(message(code, **({} if task == "sentiment" else {"task": task, "labels": labels})))
+        named = {"task": task, "labels": labels}
+        notes.append(message("note.two_classes") if task == "sentiment" else message("note.never_gold", **named))
     notes += [message("note.gold_domain", study=study) for study in sorted(counted.gold_alone)]
     notes += [message("note.people_domain", study=study) for study in sorted(counted.people_alone)]
     notes += inapplicable_notes(connection, studies)
@@ -137,10 +137,8 @@ def signature(
     return {
         "audit": audit.__version__,
         "studies": [dict(study) for study in counted.studies],
-        "samples": [
-            {name: value for name, value in sample.items() if (name, value) not in _USUAL} for sample in counted.samples
-        ],
-        "systems": sorted(entries, key=lambda system: system["name"]),
+        "samples": [{name: of for name, of in one.items() if (name, of) not in _USUAL} for one in counted.samples],
+        "systems": sorted(entries.values(), key=lambda system: system["name"]),
         "relations": relation_entries(connection, np.unique(counted.checks.relation).tolist()),
         "answers": {"whose": whose} | answers,
         **({"words": changed} if changed else {}),
@@ -152,58 +150,47 @@ def signature(
 
 def relation_entries(connection: Connection, ids: Sequence[int]) -> list[Entry]:
     """Return relations by name, version and parameters, in the order of these ids."""
-    rows = _rows(connection, tables.Relation)
-    names = ("name", "version")
-    return [{name: rows[id][name] for name in names} | {"params": json.loads(rows[id]["params"])} for id in ids]
+    return _named(connection, relation, "params", ids)
 
 
 def system_entries(connection: Connection, ids: Iterable[int]) -> list[Entry]:
     """Return systems by name, version and settings, in the ascending order of these ids."""
-    rows, names = _rows(connection, tables.System), ("name", "version")
-    return [
-        {name: rows[id][name] for name in names} | {"settings": json.loads(rows[id]["settings"])} for id in sorted(ids)
-    ]
+    return _named(connection, system, "settings", sorted(ids))
 
 
-def _rows(connection: Connection, model: type[SQLModel]) -> dict[int, RowMapping]:
-    return {row["id"]: row for row in connection.execute(select(table_of(model))).mappings()}
+def _named(connection: Connection, table: Table, settings: str, ids: Sequence[int]) -> list[Entry]:
+    rows = {row.id: row for row in connection.execute(select(table))}
+    found = [rows[id] for id in ids]
+    return [{"name": row.name, "version": row.version, settings: json.loads(getattr(row, settings))} for row in found]
 
 
 def _answer_counts(connection: Connection, whose: Whose, among: ColumnElement[bool]) -> list[dict[str, int]]:
     """By origin, the answers that count: to questions about inputs and outputs, and to those about groups."""
-    question, answer = table_of(tables.Question), table_of(tables.Answer)
-    by_origin = (
-        select(question.c.kind, answer.c.origin, func.count())
+    query = (
+        select(question.c.kind == "group", answer.c.origin, func.count())
         .join(question, question.c.id == answer.c.question_id)
-        .where(answer.c.origin.in_(ALLOWED[whose]), among)
-        .group_by(question.c.kind, answer.c.origin)
+        .where(answer.c.origin.in_(ALLOWED[whose]), question.c.kind.in_((*ABOUT_OUTPUTS, "group")), among)
+        .group_by(question.c.kind == "group", answer.c.origin)
     )
-    counts = {(str(row[0]), str(row[1])): int(row[2]) for row in connection.execute(by_origin)}
-    return [
-        {origin: number for origin in ORIGINS if (number := sum(counts.get((kind, origin), 0) for kind in kinds))}
-        for kinds in (ABOUT_OUTPUTS, ("group",))
-    ]
+    counts = {(bool(of_groups), origin): number for of_groups, origin, number in connection.execute(query)}
+    return [{name: counts[kind, name] for name in ORIGINS if (kind, name) in counts} for kind in (False, True)]
 
 
 def never_gold(connection: Connection, counted: Counted) -> dict[str, list[str]]:
     """Return, by task, the labels that systems may say and the gold of these studies never does."""
     gold = gold_labels(connection, [int(str(study["id"])) for study in counted.studies])
-    lacking = {
-        task: [label for label in get_task(task).labels if label not in labels]
-        for task, labels in gold.items()
-        if not asks_pairs(task)
-    }
-    return {task: labels for task, labels in lacking.items() if labels}
+    lacking = {task: [one for one in get_task(task).labels if one not in gold[task]] for task in gold}
+    return {task: labels for task, labels in lacking.items() if labels and not asks_pairs(task)}
 
 
 def _carry_note(counted: Counted) -> list[str]:
     """A sentence for the signature where answers are carried and nothing measures how often that is wrong."""
-    carried = any(
+    carried = (
         standing.carries[relation] and (state >= 0).any()
         for standing in counted.standings.values()
         for relation, state in standing.state.items()
     )
-    if not carried or counted.audited:
+    if counted.audited or not any(carried):
         return []
     waiting = counted.audits_waiting
     return [message("note.carry_waiting", count=waiting) if waiting else message("note.carry_unmeasured")]
@@ -215,9 +202,8 @@ def named_falses(connection: Connection, counted: Counted) -> pd.DataFrame:
     Columns of `KEY`, source (its id), weight (1 / q) and code: the cause, or None. A cause counts while its group is
     false.
     """
-    judged = counted.judged
+    judged, causes = counted.judged, current_causes(connection)
     false = judged.false == 1
-    causes = current_causes(connection)
     pairs = zip(counted.group[false].tolist(), counted.system[false].tolist(), strict=True)
     codes = [cause.code if (cause := causes.get(pair)) else None for pair in pairs]
     rows = counted.cells[KEY].iloc[judged.cell[false]].reset_index(drop=True)
@@ -228,19 +214,65 @@ def named_falses(connection: Connection, counted: Counted) -> pd.DataFrame:
 def disputes(connection: Connection, among: ColumnElement[bool]) -> Entry | None:
     """Return how adjudicators explained disputes: `settled` questions, `reasons` by code, `uncoded` ones; None: there
     is none. A question's last adjudication counts."""
-    table, question = table_of(tables.Adjudication), table_of(tables.Question)
-    of_question = select(table.c.code).join(question, question.c.id == table.c.question_id)
-    codes = list(connection.execute(of_question.where(stands(table), among)).scalars())
+    query = select(adjudication.c.code).join(question, question.c.id == adjudication.c.question_id)
+    codes = list(connection.execute(query.where(stands(adjudication), among)).scalars())
     reasons = [{"reason": code, "count": codes.count(code)} for code in REASONS]
     return {"settled": len(codes), "reasons": reasons, "uncoded": codes.count(None)} if codes else None
 
 
-def _lenient(connection: Connection, counted: Counted, whose: Whose, lacking: Mapping[str, Sequence[str]]) -> Counted:
-    """The counts once more, with the labels that gold never says (`lacking`, by task) right wherever gold answers."""
-    answers = {
-        question: KnownAnswer(answer.allowed | set(lacking.get(question[0], ())), answer.origin)
-        if answer.origin == "gold"
-        else answer
-        for question, answer in known_answers(connection, whose).items()
-    }
-    return recount(connection, counted, whose, answers)
+def _sensitivity(connection: Connection, counted: Counted, whose: Whose, lacking: Mapping[str, Sequence[str]]) -> Entry:
+    """R_FS over the cells that have an estimate, as it is, and with the labels that gold never says (`lacking`, by
+    task) right wherever gold answers."""
+    answers = known_answers(connection, whose)
+    for question_of, answer_of in answers.items():
+        if answer_of.origin == "gold":
+            allowed = answer_of.allowed | set(lacking.get(question_of[0], ()))
+            answers[question_of] = KnownAnswer(allowed, answer_of.origin)
+    rates = []
+    for one in (counted, recount(connection, counted, whose, answers)):
+        of_cells = [rates_of([at], one.judged, one.checked, finite=False).false for at in range(len(one.cells))]
+        known = [at for at, rate in enumerate(of_cells) if rate is not None and rate.value is not None]
+        whole = rates_of(known, one.judged, one.checked, finite=False).false if known else None
+        rates.append(None if whole is None else whole.value)
+    labels = list(dict.fromkeys(label for missing in lacking.values() for label in missing))
+    return {"labels": labels, "fs_rate": rates[0], "fs_rate_right": rates[1]}
+
+
+# Causes of false satisfactions.
+
+_LEVELS = {"relation": ["task", "study", "relation"], "system": ["task", "system"], "overall": ["task"]}
+
+
+def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[Entry]:
+    """Return shares of causes by relation, by system and over all; empty where no cause was given.
+
+    `falses` is what `named_falses` returns. `false` are the false satisfactions that count, `named` those that have a
+    cause, `cells` the cells with one. Each weighs as the false satisfactions of its cell that it stands for; intervals
+    are Clopper and Pearson's at the effective number of sources (Korn and Graubard 1998), or a point where every false
+    satisfaction there is has its cause.
+    """
+    if not falses["code"].notna().any():
+        return []
+    codes = falses.groupby(KEY, sort=False)["code"]
+    number, named = codes.transform("size"), codes.transform("count")
+    falses = falses.assign(weight=(falses["weight"] * number / named.where(named > 0)).astype(float))
+    entries: list[Entry] = []
+    for by, keys in _LEVELS.items():
+        parts = falses.groupby(keys, sort=False)
+        for key, part in sorted(parts, key=lambda one: tuple(name_order(str(name)) for name in one[0])):
+            named, counts = part[part["code"].notna()], {"false": len(part), "named": int(part["code"].count())}
+            if named.empty:
+                continue
+            weight, source = named["weight"].to_numpy(float), named["source"].to_numpy()
+            # Every false satisfaction of these cells is known and has its cause: nothing is estimated.
+            whole, causes = bool((weight <= 1 + 1e-9).all()) and len(named) == len(part), list[Entry]()
+            for code in CAUSES:
+                has_code = (named["code"] == code).to_numpy()
+                share = min(float(weight @ has_code / weight.sum()), 1.0)
+                ends = effective_interval(share, effective_size(source, has_code, confidence, weight), confidence)
+                rate = (share, share, share) if whole else (share, ends.low, ends.high)
+                causes.append({"cause": code, "count": int(has_code.sum()), "share": estimated(rate)})
+            name, study = "all" if by == "overall" else str(key[-1]), int(key[1]) if by == "relation" else None
+            counts |= {"cells": len(named.drop_duplicates(KEY))}
+            entries.append({"by": by, "name": name, "task": str(key[0]), "study": study, **counts, "causes": causes})
+    return entries

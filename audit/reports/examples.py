@@ -1,18 +1,14 @@
 """False satisfactions to read: those that show best what one is, spread over relations and systems."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, select
-from sqlmodel import SQLModel
 
 from audit.false_satisfaction.cells import CELL, Counted
 from audit.false_satisfaction.resolution import (
-    Drawn,
-    KnownAnswer,
     Settled,
     Whose,
     answer_of,
@@ -22,10 +18,10 @@ from audit.false_satisfaction.resolution import (
 )
 from audit.judging.causes import current_causes
 from audit.reports.document import Entry
-from audit.store import rows_among, table_of, tables
+from audit.store import rows_among
 from audit.store.bulk import LIMIT
+from audit.store.core import input_table, source
 from audit.tasks import get_task
-from audit.tasks.questions import Subject
 
 EXAMPLES = 20
 """As many as somebody reads in some minutes."""
@@ -33,26 +29,8 @@ _OF_CELL = 10
 """Drawn false satisfactions of a cell whose texts are looked at."""
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    cell: tuple[int, int, int]
-    settled: Settled
-    letters: int
-    """Of all its texts: short ones are read at once."""
-    doubt: int
-    """0: people say that it is false; 1: gold does; 2: gold does, which never says a label of the outputs."""
-
-    @property
-    def source(self) -> int:
-        return self.settled.drawn.group_id // LIMIT**2
-
-
 def read_examples(
-    connection: Connection,
-    counted: Counted,
-    whose: Whose,
-    lacking: Mapping[str, Sequence[str]],
-    number: int = EXAMPLES,
+    connection: Connection, counted: Counted, whose: Whose, lacking: Mapping[str, Sequence[str]], number: int = EXAMPLES
 ) -> list[Entry]:
     """Return at most `number` of the drawn groups that are false, by relation and system.
 
@@ -60,91 +38,65 @@ def read_examples(
     last outputs that are wrong for gold because it never says their label (`lacking`, by task). A source stands in one
     example only.
     """
-    false = list(_false(connection, counted, known_answers(connection, whose)))
-    texts = _values(connection, tables.Input, "texts", {step.input_id for _, one in false for step in one.drawn.steps})
-    candidates = []
-    for cell, settled in false:
-        letters = sum(len(text) for step in settled.drawn.steps for text in texts[step.input_id])
-        never = lacking.get(settled.drawn.task, ())
-        is_lacking = any(step.output.label in never for step in settled.drawn.steps)
-        doubt = 0 if settled.decided_by != "gold" else 2 if is_lacking else 1
-        candidates.append(_Candidate(cell, settled, letters, doubt))
-    chosen = list(_in_turns(candidates, number))
-    shown = {step.input_id for candidate in chosen for step in candidate.settled.drawn.steps}
-    answers, causes = known_answers(connection, whose, shown), current_causes(connection)
-    keys, corpora = counted.cells.set_index(CELL), {study["id"]: str(study["corpus"]) for study in counted.studies}
-    rows = _values(connection, tables.Source, "row", {candidate.source for candidate in chosen})
-    entries: list[Entry] = []
-    for candidate in chosen:
-        cell, group = keys.loc[candidate.cell], candidate.settled.drawn
-        cause = causes.get((group.group_id, group.system_id))
-        entries.append(
-            {
-                "task": str(cell["task"]),
-                "study": int(candidate.cell[0]),
-                "corpus": corpora[candidate.cell[0]],
-                "relation": str(cell["relation"]),
-                "system": str(cell["system"]),
-                "row": rows[candidate.source],
-                "cause": cause.code if cause else None,
-                "members": list(_members(group, texts, answers)),
-            }
-        )
-    return sorted(entries, key=lambda entry: (entry["task"], str(entry["study"])))
-
-
-def _false(
-    connection: Connection, counted: Counted, answers: Mapping[Subject, KnownAnswer]
-) -> Iterator[tuple[tuple[int, int, int], Settled]]:
-    """The first false satisfactions of each cell, in the order of the sources' random numbers."""
+    answers, causes, judged = known_answers(connection, whose), current_causes(connection), counted.judged
     u = np.concatenate([population.u for population in counted.populations.values()])
-    for place, key in enumerate(counted.cells[CELL].itertuples(index=False, name=None)):
-        at = np.flatnonzero((counted.judged.cell == place) & (counted.judged.false == 1))
-        ids = counted.group[at[np.argsort(u[counted.judged.source[at]], kind="stable")][:_OF_CELL]].tolist()
-        study, relation, system = key
-        of = {
-            group.group_id: group for group in satisfied_groups(connection, study, relation, system=system, groups=ids)
+    false: list[tuple[int, int, Settled]] = []
+    for place, (study, relation, system) in enumerate(counted.cells[CELL].itertuples(index=False, name=None)):
+        # The first of each cell, in the order of the sources' random numbers.
+        at = np.flatnonzero((judged.cell == place) & (judged.false == 1))
+        ids = counted.group[at[np.argsort(u[judged.source[at]], kind="stable")][:_OF_CELL]].tolist()
+        groups = satisfied_groups(connection, study, relation, system=system, groups=ids)
+        of = {group.group_id: settle_group(group, answers) for group in groups}
+        false += [(place, rank, of[id]) for rank, id in enumerate(ids)]
+    inputs = {step.input_id for *_, settled in false for step in settled.drawn.steps}
+    of_inputs = select(input_table.c.id, input_table.c.texts)
+    texts: dict[int, list[str]] = dict(rows_among(connection, of_inputs, input_table.c.id, sorted(inputs)))
+    cells, shown, entries = counted.cells.to_dict("records"), Counter[tuple[Any, ...]](), list[tuple[int, Entry]]()
+
+    def order(candidate: tuple[int, int, Settled]) -> tuple[int, ...]:
+        place, rank, settled = candidate
+        cell, steps = cells[place], settled.drawn.steps
+        turn, letters = (
+            (cell["study_id"], cell["relation_id"]),
+            sum(len(t) for one in steps for t in texts[one.input_id]),
+        )
+        never = lacking.get(settled.drawn.task, ())
+        doubt = 0 if settled.decided_by != "gold" else 2 if any(one.output.label in never for one in steps) else 1
+        return shown[turn], *turn, shown[cell["system_id"],], doubt, letters, rank
+
+    while false and len(entries) < number:
+        place, _, settled = min(false, key=order)
+        cell, group = cells[place], settled.drawn
+        source_id, cause = group.group_id // LIMIT**2, causes.get((group.group_id, group.system_id))
+        shown.update([(cell["study_id"], cell["relation_id"]), (cell["system_id"],)])
+        false = [one for one in false if one[2].drawn.group_id // LIMIT**2 != source_id]
+        place_of = {
+            "task": cell["task"],
+            "study": cell["study_id"],
+            "relation": cell["relation"],
+            "system": cell["system"],
         }
-        yield from ((key, settle_group(replace(of[id], rank=rank), answers)) for rank, id in enumerate(ids))
+        members = _members(settled, texts, answers)
+        entries.append((source_id, place_of | {"cause": cause.code if cause else None, "members": members}))
+    of_sources = select(source.c.id, source.c.row)
+    rows = dict(rows_among(connection, of_sources, source.c.id, sorted(id for id, _ in entries)))
+    corpora = {study["id"]: str(study["corpus"]) for study in counted.studies}
+    found = [entry | {"corpus": corpora[entry["study"]], "row": rows[id]} for id, entry in entries]
+    return sorted(found, key=lambda entry: (entry["task"], str(entry["study"])))
 
 
-def _in_turns(candidates: Sequence[_Candidate], number: int) -> Iterator[_Candidate]:
-    """Relations take turns; the system that was shown least under all relations comes first."""
-    left: dict[tuple[int, int], list[_Candidate]] = {}
-    for candidate in candidates:
-        left.setdefault(candidate.cell[:2], []).append(candidate)
-    shown, sources = Counter[int](), set[int]()
-
-    def order(one: _Candidate) -> tuple[int, int, int, int]:
-        return shown[one.cell[2]], one.doubt, one.letters, one.settled.drawn.rank
-
-    while left and len(sources) < number:
-        for key, of_relation in list(left.items()):
-            left[key] = [candidate for candidate in of_relation if candidate.source not in sources]
-            if not left[key]:
-                del left[key]
-            elif len(sources) < number:
-                best = min(left[key], key=order)
-                shown[best.cell[2]] += 1
-                sources.add(best.source)
-                yield best
-
-
-def _members(
-    drawn: Drawn, texts: Mapping[int, Sequence[str]], answers: Mapping[Subject, KnownAnswer]
-) -> Iterator[Entry]:
+def _members(settled: Settled, texts: Mapping[int, Sequence[str]], answers: Any) -> list[Entry]:
+    drawn, members = settled.drawn, list[Entry]()
     for step in drawn.steps:
         answer = answer_of(drawn, step, answers)
-        yield {
-            "role": step.role,
-            "texts": list(texts[step.input_id]),
-            "output": step.output.label or step.output.text,
-            "right": sorted(answer.allowed) if answer else [],
-            "origin": answer.origin if answer else "",
-            "wrong": get_task(drawn.task).is_wrong(step.output, answer.allowed) if answer else None,
-        }
-
-
-def _values(connection: Connection, model: type[SQLModel], column: str, ids: Collection[int]) -> dict[int, Any]:
-    table = table_of(model)
-    return dict(rows_among(connection, select(table.c.id, table.c[column]), table.c.id, sorted(ids)))
+        members.append(
+            {
+                "role": step.role,
+                "texts": list(texts[step.input_id]),
+                "output": step.output.label or step.output.text,
+                "right": sorted(answer.allowed) if answer else [],
+                "origin": answer.origin if answer else "",
+                "wrong": get_task(drawn.task).is_wrong(step.output, answer.allowed) if answer else None,
+            }
+        )
+    return members

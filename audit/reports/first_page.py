@@ -1,21 +1,15 @@
 """What a report says first: which system, how sure that is, what is false of what was reported, what to do next."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from audit.messages import ENGLISH
 from audit.reports import charts
-from audit.reports.document import (
-    DecisionEntry,
-    OverallEntry,
-    PreferredSystem,
-    PrimaryEntry,
-    ReportDocument,
-)
+from audit.reports.document import Entry
 from audit.reports.standings import SURE
-from audit.reports.tables import Chart, Section, Table, table_of
+from audit.reports.tables import Chart, Section, table_of
 from audit.reports.words import (
     PERCENT,
     UNKNOWN,
@@ -35,7 +29,7 @@ MUCH = 0.05
 """By how much R_FS has to fall for a report to say so."""
 
 
-def first_lines(report: ReportDocument, language: str = ENGLISH) -> list[str]:
+def first_lines(report: Entry, language: str = ENGLISH) -> list[str]:
     """Return a report in a few sentences, the one that a manager repeats first."""
     say, totals, lines = Say(language), report["overall"], list[str]()
     if not totals["cells"]:
@@ -50,14 +44,8 @@ def first_lines(report: ReportDocument, language: str = ENGLISH) -> list[str]:
     return [line for line in [*lines, *(say("next.next", step=step) for step in steps[:1])] if line]
 
 
-def verdict(entry: DecisionEntry, language: str = ENGLISH) -> str:
-    r"""Return which system to use, in one sentence, which says so where accuracy by gold names another one.
-
-    >>> ranking = [{"system": "a", "score_observed": 0.9, "p_best": 0.97}, {"system": "b", "score_observed": 0.8}]
-    >>> entry = {"state": "sure", "systems": ["a"], "ranking": ranking, "accuracy": None}
-    >>> verdict(entry)
-    'Use a: the winner among 2 systems (97\xa0% sure)'
-    """
+def verdict(entry: Entry, language: str = ENGLISH) -> str:
+    """Return which system to use, in one sentence, which says so where accuracy by gold names another one."""
     say, accuracy, state, systems = Say(language), entry["accuracy"], entry["state"], entry["systems"]
     number = count(sum(one["score_observed"] is not None for one in entry["ranking"]))
     right = accuracy["best"] if accuracy else []
@@ -76,14 +64,14 @@ def verdict(entry: DecisionEntry, language: str = ENGLISH) -> str:
     return say.list([sentence, say(code, systems=say.names(right), count=len(right), **shares)], "semicolon")
 
 
-def titled(report: ReportDocument, entry: DecisionEntry, say: Say) -> str:
+def titled(report: Entry, entry: Entry, say: Say) -> str:
     """Return what a decision is about: its task, and the corpora."""
     tables = [table for table in report["violations"] if table["task"] == entry["task"] and table["corpus"]]
     corpora = say.list(dict.fromkeys(str(table["corpus"]) for table in tables))
     return " · ".join(filter(None, [task_name(entry["task"], say.language), corpora]))
 
 
-def accuracy_line(entry: DecisionEntry, say: Say) -> str:
+def accuracy_line(entry: Entry, say: Say) -> str:
     """Return the accuracy of the systems on the sources with a label, best first; empty where there is none."""
     accuracy = entry["accuracy"]
     if not accuracy:
@@ -94,7 +82,7 @@ def accuracy_line(entry: DecisionEntry, say: Say) -> str:
     return say(f"decision.accuracy_{accuracy['by']}", count=accuracy["texts"], rates=say.list(rates))
 
 
-def _falls(entry: DecisionEntry, say: Say) -> Iterator[str]:
+def _falls(entry: Entry, say: Say) -> Iterator[str]:
     """Yield what is left of the rates of the best systems, and how much worse they could be."""
     for one in by_rank(entry["ranking"]):
         score, low = one["score"]["value"], one["score"]["low"]
@@ -103,28 +91,14 @@ def _falls(entry: DecisionEntry, say: Say) -> Iterator[str]:
             yield say("decision.falls", system=one["system"], observed=percent(one["score_observed"]), **rates)
 
 
-def false_line(report: ReportDocument, say: Say) -> str:
+def false_line(report: Entry, say: Say) -> str:
     """Return how much of the reported satisfaction is false; empty where nothing is known of it."""
     totals = report["overall"]
-    if not totals["cells_covered"]:
-        return ""
     rates = {"false": say.rate(totals["fs_rate"], PERCENT), "genuine": say.rate(totals["sr_genuine"], PERCENT)}
-    return say("headline.false", observed=percent(totals["sr_observed"]), **rates)
+    return say("headline.false", observed=percent(totals["sr_observed"]), **rates) if totals["cells_covered"] else ""
 
 
-def covered_line(report: ReportDocument, say: Say) -> str:
-    """Return what that is about, and what becomes of it where labels that gold never says count as right."""
-    totals, lines = report["overall"], list[str]()
-    if totals["cells_covered"]:
-        covered, satisfied = totals["satisfied_covered"], totals["satisfied"]
-        share = percent(covered / satisfied if covered is not None and satisfied else None)
-        lines.append(
-            say("headline.covered", count=totals["cells"], covered=count(totals["cells_covered"]), share=share)
-        )
-    return say.list(filter(None, [*lines, lenient_text(report, say)]), "sentence")
-
-
-def lenient_text(report: ReportDocument, say: Say) -> str:
+def lenient_text(report: Entry, say: Say) -> str:
     """Return what becomes of R_FS where labels that gold never says count as right; empty where it changes little."""
     entry = report.get("sensitivity")
     now, right = (entry["fs_rate"], entry["fs_rate_right"]) if entry else (None, None)
@@ -135,12 +109,12 @@ def lenient_text(report: ReportDocument, say: Say) -> str:
     return say("headline.lenient", labels=labels, now=percent(now), right=percent(right))
 
 
-def open_questions(totals: OverallEntry) -> int:
+def open_questions(totals: Entry) -> int:
     """Return how many questions drawn groups wait for: about texts and outputs, and about groups; audits apart."""
-    return (totals["waiting"] or 0) + totals.get("waiting_groups", 0)
+    return int((totals["waiting"] or 0) + totals.get("waiting_groups", 0))
 
 
-def next_lines(report: ReportDocument, entry: DecisionEntry, say: Say) -> Iterator[str]:
+def next_lines(report: Entry, entry: Entry, say: Say) -> Iterator[str]:
     """Yield what to do next, most important first."""
     totals, accuracy = report["overall"], entry["accuracy"]
     is_run = totals["satisfied"] or totals["violated"]
@@ -164,44 +138,32 @@ def next_lines(report: ReportDocument, entry: DecisionEntry, say: Say) -> Iterat
         yield say("next.holds")
 
 
-def primary_lines(report: ReportDocument, say: Say) -> list[str]:
-    """Return what a report says of the comparisons that were named as primary; nothing where none was named.
-
-    >>> entry = {"study": 1, "system": "a", "other": "b", "relation": None, "tested": True, "apart": True}
-    >>> entry |= {"named_at": "2026-03-02T09:41:00", "answers_before": 0, "relations": 8, "compared": 10}
-    >>> entry |= {"difference": 0.031, "low": 0.004, "high": 0.058, "p": 0.0004, "p_holm": 0.0004, "reason": None}
-    >>> first, then = primary_lines({"primary": [entry]}, Say())
-    >>> first[:49], then[:41]
-    ('Primary comparison of study 1, named on 2026-03-0', 'It is tested by itself, at 5 %, and holds')
-    """
-    entries = report.get("primary") or ()
-    lines = [_primary_line(entry, say) for entry in entries]
-    tested = [entry for entry in entries if entry["tested"]]
-    if not tested:
-        return lines
-    holds = "holds" if all(entry["apart"] or entry["p"] is None for entry in tested) else "fails"
-    return [*lines, say(f"primary.{'waits' if any(one['difference'] is None for one in tested) else holds}")]
-
-
-def _primary_line(entry: PrimaryEntry, say: Say) -> str:
-    code = "late"
-    if entry["tested"]:
-        code = "not_yet" if entry["difference"] is None else "tested" if entry["low"] != entry["high"] else "known"
-    names = {"system": entry["system"], "other": entry["other"], "relation": entry["relation"]}
-    rates = {"difference": percent(entry["difference"]), "low": percent(entry["low"]), "high": percent(entry["high"])}
-    pair = say("primary.pair_under" if entry["relation"] else "primary.pair", **names)
-    named = {"pair": pair, "date": entry["named_at"][:10], "answers": count(entry["answers_before"])}
-    more = {"study": entry["study"], "reason": say.said(entry["reason"]), "p": p_text(entry["p_holm"])}
-    return say(f"primary.{code}", **named, **rates, **more)
+def primary_lines(report: Entry, say: Say) -> list[str]:
+    """Return what a report says of the comparisons that were named as primary; nothing where none was named."""
+    lines, entries = list[str](), report.get("primary") or ()
+    for entry in entries:
+        code = "late"
+        if entry["tested"]:
+            code = "not_yet" if entry["difference"] is None else "tested" if entry["low"] != entry["high"] else "known"
+        names = {name: entry[name] for name in ("system", "other", "relation")}
+        rates = {end: percent(entry[end]) for end in ("difference", "low", "high")}
+        pair = say("primary.pair_under" if entry["relation"] else "primary.pair", **names)
+        named = {"pair": pair, "date": entry["named_at"][:10], "answers": count(entry["answers_before"])}
+        more = {"study": entry["study"], "reason": say.said(entry["reason"]), "p": p_text(entry["p_holm"])}
+        lines.append(say(f"primary.{code}", **named, **rates, **more))
+    if tested := [entry for entry in entries if entry["tested"]]:
+        holds = "holds" if all(entry["apart"] or entry["p"] is None for entry in tested) else "fails"
+        lines.append(say(f"primary.{'waits' if any(one['difference'] is None for one in tested) else holds}"))
+    return lines
 
 
 # The decision with its numbers, and the charts of the first page.
 
 
-def by_rank(entries: Sequence[PreferredSystem]) -> list[PreferredSystem]:
+def by_rank(entries: Sequence[Entry]) -> list[Entry]:
     """Return the entries of a ranking, best first; last those of which nothing is known."""
 
-    def place(entry: PreferredSystem) -> tuple[float, float, str]:
+    def place(entry: Entry) -> tuple[float, float, str]:
         if entry["p_best"] is None:
             return (float("inf"), -(entry["score"]["value"] or 0.0), entry["system"])
         return ((entry["rank_low"] or 0) + (entry["rank_high"] or 0), -entry["p_best"], entry["system"])
@@ -210,49 +172,35 @@ def by_rank(entries: Sequence[PreferredSystem]) -> list[PreferredSystem]:
 
 
 def ranks_text(entry: Mapping[str, Any]) -> str:
-    """Return the rank interval of an entry of a ranking.
-
-    >>> ranks_text({"rank_low": 1, "rank_high": 3}), ranks_text({"rank_low": 2, "rank_high": 2})
-    ('1–3', '2')
-    """
+    """Return the rank interval of an entry of a ranking."""
     ends = (entry.get("rank_low"), entry.get("rank_high"))
     return "–".join(dict.fromkeys(str(end) for end in ends if end is not None))
 
 
-def ranking_table(entries: Iterable[Mapping[str, Any]], say: Say, *more: str) -> Table:
-    """Return the rates of systems before and after, their ranks, and the chance to be the best."""
-    return table_of(
-        say, entries, "system", *more, "reported", "genuine", "ranks", "p_best",
-        reported=lambda one: one.get("score_observed"),
-        genuine=lambda one: one.get("score"),
-        ranks=lambda one: ranks_text(one), p_best=lambda one: chance(one.get("p_best")),
-    )  # fmt: skip
-
-
-def decisions(report: ReportDocument, say: Say) -> Iterator[Section]:
+def decisions(report: Entry, say: Say) -> Iterator[Section]:
     """Yield for each task how sure its decision is, and what it rests on."""
     for number, entry in enumerate(report["decisions"]):
         accuracy = {one["system"]: one for one in (entry["accuracy"] or {"systems": []})["systems"]}
         ranked = {one["system"]: one for one in by_rank(entry["ranking"])}
         rows = [{**accuracy.get(name, {}), **ranked.get(name, {})} for name in dict.fromkeys([*ranked, *accuracy])]
-        parts = [ranking_table(rows, say, *(["accuracy"] if accuracy else []))] if rows else []
-        totals = [*_judged_lines(report, say), basis_line(report, say)] if not number else []
+        shown = table_of(
+            say, rows, "system", *(["accuracy"] if accuracy else []), "reported", "genuine", "ranks", "p_best",
+            reported=lambda one: one.get("score_observed"), genuine=lambda one: one.get("score"),
+            ranks=ranks_text, p_best=lambda one: chance(one.get("p_best")),
+        )  # fmt: skip
+        totals = [] if number else list(_judged_lines(report, say))
         title = say("decision.title")
         if len(report["decisions"]) > 1:
             title = say("rate.titled", title=title, name=titled(report, entry, say))
-        yield Section(title, [*parts, *_certainty(report, entry, say), *totals])
+        yield Section(title, [*([shown] if rows else []), *_certainty(entry, say), *totals])
 
 
-def _certainty(report: ReportDocument, entry: DecisionEntry, say: Say) -> Iterator[str]:
+def _certainty(entry: Entry, say: Say) -> Iterator[str]:
     """Yield how sure a decision is, what it rests on, and what changes for whoever chooses."""
-
-    def listed(code: str, names: Sequence[str], key: str = "systems") -> Iterator[str]:
-        if names:
-            yield say(f"decision.{code}", **{"count": len(names), key: say.list(names)})
-
     if entry["state"] == "open":
         yield say("decision.open_how", sure=percent(SURE, 0))
-    yield from listed("out", entry["out"])
+    if entry["out"]:
+        yield say("decision.out", count=len(entry["out"]), systems=say.list(entry["out"]))
     if entry["weights"]:
         yield say("decision.by_weights", count=len(entry["relations"]), weights=entry["weights"])
         for one in entry["ranking"] if not entry["systems"] else ():
@@ -260,35 +208,24 @@ def _certainty(report: ReportDocument, entry: DecisionEntry, say: Say) -> Iterat
                 yield say("decision.not_ranked", system=one["system"], reason=say.said(one["reason"]))
     elif entry["families"]:
         yield say("decision.mean", count=len(entry["families"]), relations=count(len(entry["relations"])))
-    yield from listed("unjudged", entry["unjudged"])
-    yield from listed("left_out", entry["left_out"], "names")
+    if entry["unjudged"]:
+        yield say("decision.unjudged", count=len(entry["unjudged"]), systems=say.list(entry["unjudged"]))
+    if entry["left_out"]:
+        yield say("decision.left_out", count=len(entry["left_out"]), names=say.list(entry["left_out"]))
     before, after = entry["best_observed"], entry["systems"]
     if before and after and entry["state"] != "one_system":
         same = "same" if set(before) == set(after) else ("kept" if set(before) <= set(after) else "changed")
         yield say(f"decision.before_{same}", before=say.list(before))
-    if entry["state"] in ("open", "likely"):
-        for system, number in _told_apart(report, entry).items():
-            yield say("decision.worse", system=system, part=number, count=len(entry["relations"]))
 
 
-def _told_apart(report: ReportDocument, entry: DecisionEntry) -> dict[str, int]:
-    """Return the systems that are worse than another in some relations, surely, and better in none: in how many."""
-    worse: dict[str, set[int]] = {}
-    better: set[str] = set()
-    for number, relation in enumerate(report["relations"]):
-        if relation["task"] == entry["task"] and relation["relation"] in entry["relations"]:
-            for pair in (pair for pair in relation["pairs"] if pair["apart"] and pair["difference"]):
-                names = [pair["system"], pair["other"]][:: 1 if (pair["difference"] or 0.0) > 0 else -1]
-                better.add(names[0])
-                worse.setdefault(names[1], set()).add(number)
-    return {system: len(numbers) for system, numbers in sorted(worse.items()) if system not in better}
-
-
-def _judged_lines(report: ReportDocument, say: Say) -> Iterator[str]:
-    """Yield what is false, under how many relations another system is best, what is judged, and what waits."""
-    totals = report["overall"]
-    if false := false_line(report, say):
-        yield say.list([false, covered_line(report, say)], "sentence")
+def _judged_lines(report: Entry, say: Say) -> Iterator[str]:
+    """Yield what is false, under how many relations another system is best, what is judged, what waits, and what the
+    report is made from."""
+    totals, signature = report["overall"], report["signature"]
+    if covered := totals["cells_covered"]:
+        share = percent((totals["satisfied_covered"] or 0) / totals["satisfied"] if totals["satisfied"] else None)
+        about = say("headline.covered", count=totals["cells"], covered=count(covered), share=share)
+        yield say.list(filter(None, [false_line(report, say), about, lenient_text(report, say)]), "sentence")
     if compared := totals["relations_compared"]:
         more = say("headline.open_none")
         if totals["best_changes_open"]:
@@ -304,28 +241,19 @@ def _judged_lines(report: ReportDocument, say: Say) -> Iterator[str]:
         kinds = {"texts": count(totals["waiting"]), "groups": count(groups)} if groups else {}
         code = "headline.waiting_kinds" if groups else "headline.waiting"
         yield say(code, number=count(number_open), count=number_open, cells=cells, **kinds)
-
-
-def basis_line(report: ReportDocument, say: Say) -> str:
-    """Return what the report is made from, in one line: groups, systems, whose answers, and how intervals are made."""
-    totals, signature = report["overall"], report["signature"]
-    answers = signature.get("answers") or {}
-    named = [name for name in ("adjudicated", "people", "gold") if answers.get(name)]
-    origins = [f"{say(f'origin.{name}')} {count(answers[name])}" for name in named]
     systems = {"systems": count(totals["systems"]), "relations": count(totals["relations"])}
     parts = [say("decision.basis", count=totals["systems"], **systems)]
     if totals["groups"] is not None:
         parts.append(say("decision.groups", groups=count(totals["groups"]), judged=count(totals["judged"])))
+    answers = signature.get("answers") or {}
+    named = [name for name in ("adjudicated", "people", "gold") if answers.get(name)]
+    origins = [f"{say(f'origin.{name}')} {count(answers[name])}" for name in named]
     parts += [say("decision.answers", answers=say.list(origins))] if origins else []
-    return say.list([*parts, how_text(report, say)], "semicolon")
+    yield say.list([*parts, how_text(report, say)], "semicolon")
 
 
-def how_text(report: ReportDocument, say: Say) -> str:
-    r"""Return how the intervals were made, what they are about, and which differences count as equal.
-
-    >>> how_text({"signature": {"interval": "beta", "confidence": 0.95, "target": "corpus", "delta": 0.02}}, Say())
-    '95\xa0% intervals (beta) for this corpus; differences up to 2.0 points count as equal.'
-    """
+def how_text(report: Entry, say: Say) -> str:
+    """Return how the intervals were made, what they are about, and which differences count as equal."""
     signature, points = report["signature"], report["signature"].get("delta")
     delta = say("how.delta" if points else "how.no_delta", points=percent(points))
     if not signature.get("interval"):
@@ -335,12 +263,12 @@ def how_text(report: ReportDocument, say: Say) -> str:
     return say.list([made, delta], "semicolon")
 
 
-def confidence_of(report: ReportDocument) -> str:
+def confidence_of(report: Entry) -> str:
     """Return the confidence of the report's intervals, in per cent."""
     return percent(report["signature"].get("confidence") or 0.95, 0)
 
 
-def score_chart(entry: DecisionEntry, say: Say) -> Chart | None:
+def score_chart(entry: Entry, say: Say) -> Chart | None:
     """Return every system's rate before and after, the best on top; None where no system has a score."""
     rows = [
         {"name": one["system"], "observed": one["score_observed"], "genuine": one["score"]["value"], **one["score"]}
@@ -350,7 +278,7 @@ def score_chart(entry: DecisionEntry, say: Say) -> Chart | None:
     return Chart(partial(charts.before_after, rows), verdict(entry, say.language), say("chart.key")) if rows else None
 
 
-def family_chart(report: ReportDocument, say: Say) -> Chart | None:
+def family_chart(report: Entry, say: Say) -> Chart | None:
     """Return a heat map of what is genuinely satisfied, a row a family, a column a system; None without families."""
     rows = []
     for table in report["violations"]:

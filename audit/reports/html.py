@@ -13,7 +13,7 @@ import audit
 from audit.messages import ENGLISH
 from audit.reports import first_page
 from audit.reports.charts import DARK, LIGHT, to_svg
-from audit.reports.document import ReportDocument
+from audit.reports.document import Entry
 from audit.reports.sections import sections
 from audit.reports.tables import EMPHASIS, Chart, Section
 from audit.reports.words import Say
@@ -26,7 +26,7 @@ _CODE = re.compile(r"`(.+?)`")
 _ENDS = re.compile(r"\[[^\]]+\]")
 
 
-def to_html(report: ReportDocument, language: str = ENGLISH) -> str:
+def to_html(report: Entry, language: str = ENGLISH) -> str:
     """Return the report as a self-contained HTML document: no scripts, no requests, light and dark, printable.
 
     Behind its first page the sections are folded, and open on paper. Every text is escaped, in charts by the chart
@@ -52,7 +52,7 @@ def to_html(report: ReportDocument, language: str = ENGLISH) -> str:
     return document
 
 
-def to_notebook(report: ReportDocument) -> str:
+def to_notebook(report: Entry) -> str:
     """Return what a notebook shows: the first lines, and the sections folded, without charts."""
     lines = Markup().join(Markup("<p>{}</p>\n").format(rich(line)) for line in first_page.first_lines(report))
     return str(lines) + sections_in_notebook(sections(report))

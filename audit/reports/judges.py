@@ -4,8 +4,7 @@
 """
 
 import json
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -24,8 +23,9 @@ from audit.reports.document import Entry, Signature
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import UNKNOWN, Say, count, estimate, number
 from audit.statistics.judges import against, rate
-from audit.store import rows_among, snapshot, table_of, tables
+from audit.store import rows_among
 from audit.store.bulk import LIMIT
+from audit.store.core import answer, member, question, study
 from audit.systems.judge import UNSURE, VARIANTS
 from audit.tasks.questions import labels_of
 
@@ -33,8 +33,23 @@ WHOSE = {"people": ("adjudicated", "people"), "gold": ("gold",)}
 """Whose answers a judge is held against, and their origins, the first that is there."""
 
 
-def judge_entries(connection: Connection, only: str | None = None) -> list[Entry]:
-    """Return an entry for each judge (`only` that of this name), with a part for each task and kind of question.
+def judges_report(engine: Engine, only: str | None = None, by: int | None = None) -> Entry:
+    """Return the document of `audit judge agreement`, for a manager (`by`, an account id; else NotAllowed), or for
+    whoever has the database (None), who is told where no judge has answered anything. Raises AuditError."""
+    with reading_as_manager(engine, by) as connection:
+        judges = judge_entries(connection, only)
+    if not judges and by is None:
+        raise AuditError("no judge has answered anything yet; ask one with `audit judge ask`")
+    named = [{"name": judge["name"], "version": judge["version"]} for judge in judges]
+    interval = "exact, at the effective size of sources; kappa by the Bayesian bootstrap"
+    signature = {"audit": audit.__version__, "judges": named, "interval": interval, "confidence": 0.95}
+    notes = [message("judges.note_questions"), message("judges.note_apart")]
+    return {"judges": judges, "notes": notes, "signature": signature}
+
+
+def judge_entries(connection: Connection, only: str | None = None, tasks: Collection[str] | None = None) -> list[Entry]:
+    """Return an entry for each judge (`only` that of this name), with a part for each of these tasks (None: all) and
+    kind of question.
 
     Raises AuditError where there is no judge of this name.
     """
@@ -48,37 +63,29 @@ def judge_entries(connection: Connection, only: str | None = None) -> list[Entry
     answers = pd.DataFrame(rows, columns=["judge", "variant", "question", "task", "kind", "answer"])
     questions = sorted(set(answers["question"]))
     answers["cluster"] = answers["question"].map(_clusters(connection, questions))
-    settled = _settled(connection, questions)
+    query = select(answer.c.origin, answer.c.question_id, answer.c.allowed)
+    settled = list(rows_among(connection, query, answer.c.question_id, questions))
     for whose, origins in WHOSE.items():
-        of = [settled[question] for question in answers["question"]]
-        answers[whose] = [next((one[origin] for origin in origins if origin in one), None) for one in of]
+        right = {id: frozenset(allowed) for of in reversed(origins) for origin, id, allowed in settled if origin == of}
+        answers[whose] = [right.get(id) for id in answers["question"]]
     entries: list[Entry] = []
     for judge in judges:
         settings, own = json.loads(judge.settings), answers[answers["judge"] == judge.id]
-        parts = [_part(str(task), str(kind), part) for (task, kind), part in own.groupby(["task", "kind"], sort=True)]
         named = {"judge": judge.id, "name": judge.name, "version": judge.version, "settings": settings}
         systems = list(own_systems(connection, judge.name, judge.version, settings))
+        parts = [
+            _part(str(task), str(kind), part)
+            for (task, kind), part in own.groupby(["task", "kind"], sort=True)
+            if tasks is None or task in tasks
+        ]
         entries.append(named | {"own": systems, "tasks": parts})
     return entries
 
 
-def _settled(connection: Connection, questions: Sequence[int]) -> Mapping[int, dict[str, frozenset[str]]]:
-    """Return the labels that are right, by question and origin."""
-    answer, settled = table_of(tables.Answer), defaultdict[int, dict[str, frozenset[str]]](dict)
-    query = select(answer.c.question_id, answer.c.origin, answer.c.allowed)
-    for id, origin, allowed in rows_among(connection, query, answer.c.question_id, questions):
-        settled[id][origin] = frozenset(allowed)
-    return settled
-
-
 def _clusters(connection: Connection, questions: Sequence[int]) -> dict[int, int]:
     """Return the document of each question's text, or its source: the first of whose groups has the text."""
-    question, member, study = table_of(tables.Question), table_of(tables.Member), table_of(tables.Study)
-    query = (
-        select(question.c.id, func.min(member.c.group_id))
-        .join(member, member.c.input_id == question.c.input_id)
-        .group_by(question.c.id)
-    )
+    query = select(question.c.id, func.min(member.c.group_id))
+    query = query.join(member, member.c.input_id == question.c.input_id).group_by(question.c.id)
     source_of = {id: group // LIMIT**2 for id, group in rows_among(connection, query, question.c.id, questions)}
     clusters = source_clusters(connection, connection.execute(select(study.c.id)).scalars().all())
     codes = clusters.of(np.array(list(source_of.values()), np.int64)).tolist()
@@ -87,63 +94,25 @@ def _clusters(connection: Connection, questions: Sequence[int]) -> dict[int, int
 
 
 def _part(task: str, kind: str, given: pd.DataFrame) -> Entry:
-    usual = given[given["variant"] == 0]
+    """Return how a judge answered the questions of a task and kind: as usual, in other ways, and against others."""
+    usual, consistency = given[given["variant"] == 0], list[Entry]()
     unsure, errors = usual["answer"] == UNSURE, usual["answer"].isna()
-    answered, consistency = ~(unsure | errors), list[Entry]()
+    part: Entry = {"task": task, "kind": kind, "asked": len(usual), "answered": int((~(unsure | errors)).sum())}
     for variant, other in given[given["variant"] > 0].groupby("variant", sort=True):
         both = usual.merge(other[["question", "answer"]], on="question", suffixes=("", "_other"))
+        known = both.dropna(subset=["answer", "answer_other"])
         if len(both):
-            both = both.dropna(subset=["answer", "answer_other"])
-            same = rate((both["answer"] == both["answer_other"]).to_numpy(), both["cluster"].to_numpy())
+            same = rate((known["answer"] == known["answer_other"]).to_numpy(), known["cluster"].to_numpy())
             consistency.append({"variant": VARIANTS[variant], "same": asdict(same)})
-    return {
-        "task": task,
-        "kind": kind,
-        "asked": len(usual),
-        "answered": int(answered.sum()),
-        "unsure": int(unsure.sum()),
-        "errors": int(errors.sum()),
-        "consistency": consistency,
-        **{whose: _against(usual, answered, whose, labels_of(task, kind)) for whose in WHOSE},
-    }
-
-
-def _against(usual: pd.DataFrame, answered: pd.Series, whose: str, labels: Sequence[str]) -> Entry | None:
-    """Compare a judge's usual answers with settled ones; None where none of its questions is settled."""
-    settled = usual[whose].notna()
-    said = usual[settled & answered]
-    if not settled.any():
-        return None
-    found = asdict(against(said["answer"].tolist(), said[whose].tolist(), said["cluster"].to_numpy(), labels))
-    return {"questions": len(said), "left_out": int(settled.sum()) - len(said), **found}
-
-
-def judges_report(engine: Engine, only: str | None = None) -> Entry:
-    """Return the document of `audit judge agreement`. Raises AuditError where no judge has answered anything."""
-    with snapshot(engine) as connection:
-        document = _document(judge_entries(connection, only))
-    if not document["judges"]:
-        raise AuditError("no judge has answered anything yet; ask one with `audit judge ask`")
-    return document
-
-
-def judges_for_manager(engine: Engine, by: int) -> Entry:
-    """Return the same for a manager (`by`, an account id), empty where there is no judge. Raises NotAllowed."""
-    with reading_as_manager(engine, by) as connection:
-        return _document(judge_entries(connection))
-
-
-def _document(judges: list[Entry]) -> Entry:
-    return {
-        "judges": judges,
-        "notes": [message("judges.note_questions"), message("judges.note_apart")],
-        "signature": {
-            "audit": audit.__version__,
-            "judges": [{"name": judge["name"], "version": judge["version"]} for judge in judges],
-            "interval": "exact, at the effective size of sources; kappa by the Bayesian bootstrap",
-            "confidence": 0.95,
-        },
-    }
+    part |= {"unsure": int(unsure.sum()), "errors": int(errors.sum()), "consistency": consistency}
+    for whose in WHOSE:
+        part[whose], settled = None, usual[usual[whose].notna()]
+        if len(settled):
+            said = settled[~(unsure | errors)[settled.index]]
+            cluster, labels = said["cluster"].to_numpy(), labels_of(task, kind)
+            shares = asdict(against(said["answer"].tolist(), said[whose].tolist(), cluster, labels))
+            part[whose] = {"questions": len(said), "left_out": len(settled) - len(said), **shares}
+    return part
 
 
 def proxy_judges(judges: Sequence[Entry], settings: Signature) -> list[Entry]:

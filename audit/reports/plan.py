@@ -1,6 +1,7 @@
 """`audit plan`: how many texts and answers a decision will likely take, before the first answer and during the work."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
 from sqlalchemy import Engine, select
 
@@ -12,23 +13,22 @@ from audit.reports.tables import Section, Table, Verbatim, printed
 from audit.reports.words import number
 from audit.sampling.options import PlanOptions
 from audit.sampling.samples import terms_of
-from audit.store import need_study, snapshot, table_of, tables
+from audit.store import need_study, snapshot
+from audit.store.core import study as studies
 
 
-def plan(database: Engine, options: PlanOptions, study: int | None = None, *, named: str | None = None) -> Entry:
+def plan(database: Engine, options: PlanOptions, study: int | None = None) -> Entry:
     """Return what the decisions of each study will likely take, by imagined answers: how often each system is right is
-    drawn from what was answered, and without answers taken for about 3 in 4. Nothing is written. The command that asks
-    the next round has the database as it is `named`.
+    drawn from what was answered, and without answers taken for about 3 in 4. Nothing is written.
 
     Raises AuditError where nothing was run, and for a study that is not there.
     """
+    needs: list[Entry] = []
     with snapshot(database) as connection:
         if study is not None:
             need_study(connection, study)
-        table, terms, names = table_of(tables.Study), terms_of(connection), relation_names(connection)
-        rows = connection.execute(select(table.c.id, table.c.corpus).order_by(table.c.id)).all()
-        studies = []
-        for id, corpus in rows:
+        terms, names = terms_of(connection), relation_names(connection)
+        for id, corpus in connection.execute(select(studies.c.id, studies.c.corpus).order_by(studies.c.id)).all():
             population = read_population(connection, id)
             if study not in (None, id) or not population.relations:
                 continue
@@ -37,30 +37,13 @@ def plan(database: Engine, options: PlanOptions, study: int | None = None, *, na
             answers = round(need.texts.asked * need.questions * people)
             hours = None if options.pace is None else answers * options.pace / 3600
             price = None if hours is None or options.price_per_hour is None else hours * options.price_per_hour
-            studies.append(
-                {
-                    "study": id,
-                    "corpus": corpus,
-                    "decisions": need.contests,
-                    "asked": need.asked,
-                    "texts": need.texts.asked,
-                    "low": need.texts.low,
-                    "high": need.texts.high,
-                    "questions": need.questions,
-                    "answers": answers,
-                    "hours": hours,
-                    "price": price,
-                }
-            )
-    if not studies:
+            texts = {"asked": need.asked, "texts": need.texts.asked, "low": need.texts.low, "high": need.texts.high}
+            work = {"questions": need.questions, "answers": answers, "hours": hours, "price": price}
+            needs.append({"study": id, "corpus": corpus, "decisions": need.contests, **texts, **work})
+    if not needs:
         raise AuditError("nothing was checked yet; run `audit run` first")
-    return {
-        "decide": options.decide,
-        "eps": options.eps,
-        "annotators": options.annotators,
-        "studies": studies,
-        "command": f"audit sample --db {named}" if named else "audit sample",
-    }
+    asked = {name: value for name, value in asdict(options).items() if name in ("decide", "eps", "annotators")}
+    return asked | {"studies": needs, "command": "audit sample"}
 
 
 def plan_sections(document: Entry) -> Iterator[Section]:
@@ -75,14 +58,11 @@ def plan_sections(document: Entry) -> Iterator[Section]:
         for need in document["studies"]
         if need["decisions"]
     ]  # fmt: skip
-    alone = [
-        f"Study {need['study']}: there are no two systems to compare."
-        for need in document["studies"]
-        if not need["decisions"]
-    ]
-    tables = [Table([*heads, *more], rows)] if rows else []
-    end = Verbatim(f"Next: {document['command']}")
-    yield Section(f"Texts until it is decided: {document['decide']}", [*tables, *alone, end])
+    alone = [need["study"] for need in document["studies"] if not need["decisions"]]
+    parts: list[Table | str] = [Table([*heads, *more], rows)] if rows else []
+    parts += [f"Study {id}: there are no two systems to compare." for id in alone]
+    title = f"Texts until it is decided: {document['decide']}"
+    yield Section(title, [*parts, Verbatim(f"Next: {document['command']}")])
 
 
 lines = printed(plan_sections)

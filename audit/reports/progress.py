@@ -1,10 +1,9 @@
 """How far the judging is, as one JSON document: totals, pace and cells; and as a section."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 
 from audit.judging.activity import Overview
-from audit.reports.document import CellEntry, Entry
+from audit.reports.document import Entry
 from audit.reports.tables import Section, Table
 from audit.reports.words import count, estimate
 
@@ -36,28 +35,24 @@ def totals(overview: Overview) -> Entry:
         },
         "judgements": {"today": overview.today, "week": overview.week, "left": overview.left},
         "pace": {
-            **asdict(overview.speed),
+            **overview.speed._asdict(),
             "ends": overview.ends.isoformat() if overview.ends else None,
         },
         "unread": [{"languages": list(item.languages), "questions": item.questions} for item in overview.unread],
     }
 
 
-def cells_at_work(cells: Sequence[CellEntry]) -> list[Entry]:
+def cells_at_work(cells: Sequence[Entry]) -> list[Entry]:
     """Those of a report's cells that were drawn from, with the keys of `CELLS`; in the report's order.
 
     Of the `drawn` groups `settled` have their answers, and `judged` are of rounds that count.
     """
-    drawn: list[Entry] = [{**cell, "settled": cell["drawn"] - cell["waiting"]} for cell in cells if cell["drawn"]]  # type: ignore[operator]
+    drawn: list[Entry] = [{**cell, "settled": cell["drawn"] - cell["waiting"]} for cell in cells if cell["drawn"]]
     return [{name: cell[name] for name in CELLS} for cell in drawn]
 
 
 def unread_line(item: Entry) -> str:
-    """Return what an item of `unread` says, and what to do.
-
-    >>> unread_line({"languages": ["en", "es"], "questions": 9})
-    'No account may answer 9 questions in en, es: add one that reads these and works on their study.'
-    """
+    """Return what an item of `unread` says, and what to do."""
     questions = f"{count(item['questions'])} question{'' if item['questions'] == 1 else 's'}"
     languages = ", ".join(item["languages"])
     return f"No account may answer {questions} in {languages}: add one that reads these and works on their study."

@@ -1,7 +1,8 @@
 """How well each annotator judges: hidden questions, repeats, the others, speed; and Dawid and Skene's model."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from typing import Any
 
 import pandas as pd
 
@@ -45,32 +46,20 @@ def quality_report(record: Record, task: str | None = None, kind: Kind | None = 
         raise AuditError(f"nobody judged a question of the task {task}; there are judgements of {with_commas(judged)}")
     only_task(tasks)
     chosen = tasks[0] if tasks else task or "sentiment"
-    frame = frame[frame["task"] == chosen]
-    question_kind = kind or get_task(chosen).question_kind
-    labels = labels_of(chosen, question_kind)
-    rated = frame[(frame["round"] == FIRST) & (frame["answer"] != UNSURE)]
+    frame, asked = frame[frame["task"] == chosen], kind or get_task(chosen).question_kind
+    labels, rated = labels_of(chosen, asked), frame[(frame["round"] == FIRST) & (frame["answer"] != UNSURE)]
     ratings = rated.rename(columns={"question": "item", "answer": "label"})[RATING]
     alpha, others = leave_one_out(Ratings.of(ratings, labels)) if len(ratings) else (None, dict[str, WithOthers]())
+    people = [
+        _annotator(name, frame[frame["annotator"] == name], record, labels, others.get(name)) for name in record.people
+    ]
+    signature = {"audit": audit.__version__, "task": chosen, "about": asked, "least": LEAST}
+    signature |= {"intervals": "wilson, bonett-price, newcombe", "confidence": 0.95}
     return {
-        "task": chosen,
-        "about": f"{question_kind}s",
-        "labels": list(labels),
-        "alpha": alpha,
-        "annotators": [
-            _annotator(name, frame[frame["annotator"] == name], record, labels, others.get(name))
-            for name in record.people
-        ],
-        "settings": asdict(record.settings),
+        "task": chosen, "about": f"{asked}s", "labels": list(labels), "alpha": alpha, "annotators": people,
+        "settings": asdict(record.settings), "signature": signature,
         "notes": [message("note.quality_accuracy"), message("note.quality_settled")],
-        "signature": {
-            "audit": audit.__version__,
-            "task": chosen,
-            "about": question_kind,
-            "least": LEAST,
-            "intervals": "wilson, bonett-price, newcombe",
-            "confidence": 0.95,
-        },
-    }
+    }  # fmt: skip
 
 
 def _annotator(
@@ -78,33 +67,32 @@ def _annotator(
 ) -> Entry:
     """Return the entry of one annotator, whose judgements are in `frame`."""
     first, hidden = frame[frame["round"] == FIRST], frame[(frame["round"] == KNOWN) & frame["known"].notna()]
-    known, settled = (part[part["answer"] != UNSURE] for part in (hidden, first[first["settled"].notna()]))
-    expected, answers = list(known["known"]), list(known["answer"])
     repeats = frame[(frame["round"] == REPEAT) & frame["before"].notna()]
-    right = sum(answer in allowed for answer, allowed in zip(answers, expected, strict=True))
-    agrees = [answer in allowed for answer, allowed in zip(settled["answer"], settled["settled"], strict=True)]
-    confused, seconds = confusion(expected, answers, labels), frame["seconds"].dropna()
-    attempts, passed = record.attempts.get(name, (0, False))
+    known, settled = (part[part["answer"] != UNSURE] for part in (hidden, first[first["settled"].notna()]))
+    right, agrees = (
+        [answer in allowed for answer, allowed in zip(part["answer"], part[column], strict=True)]
+        for part, column in ((known, "known"), (settled, "settled"))
+    )
+    confused, seconds = confusion(list(known["known"]), list(known["answer"]), labels), frame["seconds"].dropna()
     halves = [seconds[: len(seconds) // 2], seconds[len(seconds) // 2 :]]
     medians = [float(half.median()) if len(halves[0]) >= LEAST else None for half in halves]
-    return {
-        "annotator": name,
-        "judgements": len(first),
-        "unsure": asdict(share(int((first["answer"] == UNSURE).sum()), len(first))),
-        "training": {"attempts": attempts, "passed": passed},
-        "accuracy": {**asdict(share(right, len(known))), "unsure": len(hidden) - len(known)},
-        "confusion": confused if expected else None,
+    speed = {"seconds": plain(seconds.median()), "first_half": medians[0], "second_half": medians[1]}
+    shares: dict[str, Any] = {
+        "unsure": share(int((first["answer"] == UNSURE).sum()), len(first)),
+        "accuracy": share(sum(right), len(right)),
+        "consistency": share(int((repeats["answer"] == repeats["before"]).sum()), len(repeats)),
+        "settled": share(sum(agrees), len(agrees)),
+        "others": others or WithOthers(0, reason=message("few.none_shared")),
+        "drift": drift(agrees),
+    }
+    entry: Entry = {"annotator": name, "judgements": len(first)} | {of: asdict(one) for of, one in shares.items()}
+    entry["accuracy"]["unsure"] = len(hidden) - len(known)
+    fast = share(int((seconds < record.settings.fastest).sum()), len(seconds), 20)
+    return entry | {
+        "training": dict(zip(("attempts", "passed"), record.attempts.get(name, (0, False)), strict=True)),
+        "confusion": confused if right else None,
         "bias": list(map(asdict, label_bias(confused))),
-        "consistency": asdict(share(int((repeats["answer"] == repeats["before"]).sum()), len(repeats))),
-        "settled": asdict(share(sum(agrees), len(agrees))),
-        "others": asdict(others or WithOthers(0, reason=message("few.none_shared"))),
-        "speed": {
-            "seconds": float(seconds.median()) if len(seconds) else None,
-            "first_half": medians[0],
-            "second_half": medians[1],
-            "fast": asdict(share(int((seconds < record.settings.fastest).sum()), len(seconds), 20)),
-        },
-        "drift": asdict(drift(agrees)),
+        "speed": speed | {"fast": asdict(fast)},
     }
 
 
@@ -136,55 +124,32 @@ def annotators_report(rated: Rated, draws: int = 1000, seed: int = 0) -> Entry:
     `rated.frame` has the columns item, annotator, label; repeats are taken as they are. `draws` of the model's
     posterior give the intervals, 0 none. Raises AuditError as `dawid_skene` does.
     """
-    fit = dawid_skene(rated.frame, draws, seed)
-    notes = list(rated.notes)
+    fit, notes = dawid_skene(rated.frame, draws, seed), list(rated.notes)
     if rated.frame.groupby("item").size().max() < _SETTLES:
         notes.append(message("note.few_ratings"))
     if not fit.converged:
         notes.append(message("note.still_moving", count=fit.iterations))
 
-    def by_label(shares: Iterable[float]) -> dict[str, float]:
-        return dict(zip(fit.labels, map(float, shares), strict=True))
+    def by_label(shares: Any) -> dict[str, float | None]:
+        return dict(zip(fit.labels, map(plain, shares), strict=True))
 
     low, high = (None, None) if fit.marginals_interval is None else map(by_label, fit.marginals_interval)
     ends = [()] * len(fit.annotators) if fit.accuracy_interval is None else fit.accuracy_interval.T.tolist()
-    likeliest = zip(fit.items, fit.posterior.argmax(axis=1), fit.posterior.max(axis=1), strict=True)
+    # The confusion is unknown for true labels that an annotator never saw.
+    confusion = [dict(zip(fit.labels, map(by_label, of), strict=True)) for of in fit.confusion]
+    of_annotators = zip(fit.annotators, fit.ratings.tolist(), fit.accuracy.tolist(), ends, confusion, strict=True)
+    of_items = zip(map(str, fit.items), fit.posterior.argmax(axis=1), fit.posterior.max(axis=1).tolist(), strict=True)
+    signature = {"audit": audit.__version__, **rated.origin, "model": "Dawid-Skene", "prior": PRIOR}
     return {
-        "labels": list(fit.labels),
-        "marginals": by_label(fit.marginals),
-        "marginals_low": low,
-        "marginals_high": high,
+        "labels": list(fit.labels), "marginals": by_label(fit.marginals), "marginals_low": low, "marginals_high": high,
         "annotators": [
-            {
-                "annotator": name,
-                "ratings": int(fit.ratings[place]),
-                "accuracy": estimated((float(fit.accuracy[place]), *ends[place])),
-                # Unknown for true labels that the annotator never saw.
-                "confusion": {
-                    true: {label: plain(chance) for label, chance in by_label(row).items()}
-                    for true, row in zip(fit.labels, fit.confusion[place], strict=True)
-                },
-            }
-            for place, name in enumerate(fit.annotators)
+            {"annotator": name, "ratings": number, "accuracy": estimated((right, *ends)), "confusion": said}
+            for name, number, right, ends, said in of_annotators
         ],
-        "items": [
-            {"item": str(item), "label": fit.labels[best], "probability": float(chance)}
-            for item, best, chance in likeliest
-        ],
-        "log_likelihood": fit.log_likelihood,
-        "iterations": fit.iterations,
-        "converged": fit.converged,
-        "notes": notes,
-        "signature": {
-            "audit": audit.__version__,
-            **rated.origin,
-            "model": "Dawid-Skene",
-            "prior": PRIOR,
-            "posterior_draws": draws or None,
-            "seed": seed if draws else None,
-            "confidence": 0.95 if draws else None,
-        },
-    }
+        "items": [{"item": item, "label": fit.labels[at], "probability": chance} for item, at, chance in of_items],
+        "log_likelihood": fit.log_likelihood, "iterations": fit.iterations, "converged": fit.converged, "notes": notes,
+        "signature": signature | ({"posterior_draws": draws, "seed": seed, "confidence": 0.95} if draws else {}),
+    }  # fmt: skip
 
 
 def annotators_sections(report: Entry) -> Iterator[Section]:

@@ -4,8 +4,7 @@ A relation that is violated says that a system answers differently to different 
 violates relations, too, whatever they change in a text: calls on the same input tell the one from the other.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -18,60 +17,53 @@ from audit.false_satisfaction.cells import Clusters, Counted
 from audit.messages import message
 from audit.relations import Composed, Outcome, Plain, find_relation
 from audit.relations.registry import name_order
-from audit.reports.document import Entry, RepeatedCell, estimated
+from audit.reports.document import Entry, estimated
 from audit.statistics.repeats import NO_CALL, contradictions, steadiness, violation_rate
 from audit.store import UNCHECKED, integers, table_of, tables
 from audit.store.bulk import group_ids
+from audit.store.core import member, relation
 from audit.tasks import Output, get_task
 from audit.tasks.repeated import what_is_said
 
-Answered = Mapping[int, Sequence[Output]]
-"""What a system returned for each input (by id), in the order of the calls, without those that failed."""
 OUTCOMES = {"satisfied": int(Outcome.SATISFIED), "violated": int(Outcome.VIOLATED)}
+_CELL = (
+    "relation", "system", "groups", "calls", "unstable", "share", "vr_first", "vr_mean", "vr_by_chance", "violated",
+    "always_violated",
+)  # fmt: skip
 
 
 def repeat_entries(connection: Connection, counted: Counted, clusters: Clusters) -> list[Entry]:
     """Return an entry for each study in which systems were asked the same several times: how often each contradicts
     itself, and how steady the verdicts of each of its cells are."""
-    if connection.execute(select(table_of(tables.Repeat).c.number).limit(1)).first() is None:
+    calls = _calls(connection, counted.checks.systems)
+    if calls.empty:
         return []
-    answered, failed = _calls(connection, counted.checks.systems)
-    members = _members(connection, counted)
-    relation = table_of(tables.Relation)
-    named = connection.execute(select(relation.c.id, relation.c.name, relation.c.version))
-    stored = {int(id): (str(name), str(version)) for id, name, version in named}
+    ends = group_ids(int(counted.checks.source.min()), int(counted.checks.source.max()))
+    query = select(member.c.group_id, member.c.input_id).where(member.c.group_id.between(*ends))
+    rows = integers(connection, query.order_by(member.c.group_id, member.c.step))
+    ids, begins = np.unique(rows[:, 0], return_index=True)
+    members = dict(zip(ids.tolist(), np.split(rows[:, 1], begins[1:]), strict=True))
+    stored = {row.id: row for row in connection.execute(select(relation.c.id, relation.c.name, relation.c.version))}
     entries = []
     for study in counted.studies:
         checks, task = counted.checks.of(int(study["id"])), study["task"]
         keys = counted.cells[counted.cells["study_id"] == study["id"]]
-        systems = dict(zip(keys["system_id"], keys["system"], strict=True))
-        relations = dict(zip(keys["relation_id"], keys["relation"], strict=True))
-        entry: Entry = {
-            "task": task,
-            "study": study["id"],
-            "corpus": study["corpus"],
-            "systems": [],
-            "cells": [],
-        }
+        named = [dict(zip(keys[f"{of}_id"], keys[of], strict=True)) for of in ("relation", "system")]
+        entry: Entry = {"task": task, "study": study["id"], "corpus": study["corpus"], "systems": [], "cells": []}
         for column, id in enumerate(checks.systems):
-            if id not in answered:
-                continue
-            outputs, name = answered[id], str(systems.get(id, f"#{id}"))
             rows = np.flatnonzero(checks.outcome[:, column] != UNCHECKED)
-            groups = pd.DataFrame(
-                {
-                    "relation": checks.relation[rows],
-                    "outcome": checks.outcome[rows, column],
-                    "cluster": clusters.of(checks.source[rows]),
-                    "members": [members[group] for group in checks.groups(rows)[:, column].tolist()],
-                }
-            )
-            found = _system(task, groups, outputs, failed[id])
-            if found["inputs"]:
-                entry["systems"].append({"system": name, **found})
-                for relation_id, of_relation in groups.groupby("relation", sort=False):
-                    cell = _cell(task, *stored[relation_id], of_relation, outputs)
-                    entry["cells"].append(cell | {"relation": str(relations[relation_id]), "system": name})
+            columns = {"relation": checks.relation[rows], "outcome": checks.outcome[rows, column]}
+            groups = pd.DataFrame(columns | {"cluster": clusters.of(checks.source[rows])})
+            groups["members"] = [members[group].tolist() for group in checks.groups(rows)[:, column].tolist()]
+            # An input belongs to the first source that has it.
+            inputs = groups[["members", "cluster"]].explode("members").drop_duplicates("members").set_index("members")
+            own = calls[calls["system"] == id].join(inputs, "input", "inner")
+            outputs, name = _asked_again(own), named[1].get(id)
+            if outputs:
+                entry["systems"].append({"system": name, **_system(task, own, outputs)})
+                for relation_id, of in groups.groupby("relation", sort=False):
+                    cell = _cell(task, stored[relation_id], of, outputs)
+                    entry["cells"].append(cell | {"relation": named[0][relation_id], "system": name})
         if entry["systems"]:
             entry["systems"].sort(key=lambda system: system["system"])
             entry["cells"].sort(key=lambda cell: (name_order(cell["relation"]), cell["system"]))
@@ -79,90 +71,73 @@ def repeat_entries(connection: Connection, counted: Counted, clusters: Clusters)
     return entries
 
 
-def _calls(connection: Connection, systems: Iterable[int]) -> tuple[dict[int, Answered], dict[int, Counter[int]]]:
-    """Return what each system returned for each input that it answered more than once, and its failed calls."""
+def _calls(connection: Connection, systems: Sequence[int]) -> pd.DataFrame:
+    """The repeated calls, in their order: system and input (ids), and output; None where the call failed."""
     table = table_of(tables.Repeat)
-    query = select(table).where(table.c.system_id.in_(list(systems)))
-    outputs: dict[int, dict[int, list[Output]]] = defaultdict(dict)
-    failed: dict[int, Counter[int]] = defaultdict(Counter)
-    for row in connection.execute(query.order_by(table.c.input_id, table.c.system_id, table.c.number)):
-        if row.error is not None:
-            failed[row.system_id][row.input_id] += 1
-        else:
-            output = Output(row.label, row.score, row.text)
-            outputs[row.system_id].setdefault(row.input_id, []).append(output)
-    return {id: {input: calls for input, calls in of.items() if len(calls) > 1} for id, of in outputs.items()}, failed
+    query = select(table).where(table.c.system_id.in_(systems)).order_by(table.c.input_id, table.c.number)
+    rows = [
+        (row.system_id, row.input_id, None if row.error is not None else Output(row.label, row.score, row.text))
+        for row in connection.execute(query)
+    ]
+    return pd.DataFrame(rows, columns=["system", "input", "output"])
 
 
-def _members(connection: Connection, counted: Counted) -> dict[int, list[int]]:
-    """Return the inputs (ids) of every group, in the order of its steps."""
-    if not len(counted.checks.source):
-        return {}
-    table = table_of(tables.Member)
-    ends = group_ids(int(counted.checks.source.min()), int(counted.checks.source.max()))
-    query = select(table.c.group_id, table.c.input_id).where(table.c.group_id.between(*ends))
-    rows = integers(connection, query.order_by(table.c.group_id, table.c.step))
-    ids, begins = np.unique(rows[:, 0], return_index=True)
-    return {int(id): piece.tolist() for id, piece in zip(ids, np.split(rows[:, 1], begins[1:]), strict=True)}
+def _asked_again(calls: pd.DataFrame) -> dict[int, list[Output]]:
+    """What a system returned for each input that it answered more than once."""
+    answered = calls[calls["output"].notna()].groupby("input", sort=False)["output"].agg(list)
+    return {input: outputs for input, outputs in answered.items() if len(outputs) > 1}
 
 
-def _system(task: str, groups: pd.DataFrame, outputs: Answered, failed: Counter[int]) -> dict[str, object]:
-    """Measure what a system said about the inputs of its groups; an input belongs to the first source that has it."""
-    cluster_of: dict[int, int] = {}
-    for members, cluster in zip(groups["members"], groups["cluster"], strict=True):
-        for input in members:
-            cluster_of.setdefault(input, cluster)
-    said = {
-        input: [what_is_said(task, output) for output in outputs[input]] for input in cluster_of if input in outputs
-    }
-    numbers = [len(calls) for calls in said.values()]
-    about = get_task(task)
+def _system(task: str, calls: pd.DataFrame, outputs: Mapping[int, Sequence[Output]]) -> Entry:
+    """Measure what a system said about the inputs of its groups."""
+    said = {input: [what_is_said(task, output) for output in of] for input, of in outputs.items()}
+    cluster, about = calls.drop_duplicates("input").set_index("input")["cluster"], get_task(task)
+    differ = pd.DataFrame([(of[0], len(set(of)) > 1) for of in said.values()], columns=["label", "contradicted"])
     # Of tasks whose outputs are labels: the inputs by the label that was said first.
     labels: list[Entry] = [
-        {
-            "label": label,
-            "inputs": sum(calls[0] == label for calls in said.values()),
-            "contradicted": sum(calls[0] == label and len(set(calls)) > 1 for calls in said.values()),
-        }
+        {"label": label, "inputs": len(of), "contradicted": int(of.sum())}
         for label in (() if about.question_kind == "pair" else about.labels)
+        for of in [differ.loc[differ["label"] == label, "contradicted"]]
     ]
     return {
-        "least_calls": min(numbers, default=0),
-        "most_calls": max(numbers, default=0),
-        "failed": sum(failed[input] for input in cluster_of),
-        **_shared(contradictions(list(said.values()), np.array([cluster_of[input] for input in said], np.int64))),
+        "least_calls": min(map(len, said.values())),
+        "most_calls": max(map(len, said.values())),
+        "failed": int(calls["output"].isna().sum()),
+        **_rates(contradictions(list(said.values()), cluster.reindex(list(said)).to_numpy(np.int64))),
         "labels": labels,
     }
 
 
-def _cell(task: str, name: str, version: str, groups: pd.DataFrame, outputs: Answered) -> Any:
+def _cell(task: str, stored: Any, groups: pd.DataFrame, outputs: Mapping[int, Sequence[Output]]) -> Entry:
     """Measure how steady a cell's verdicts are, or say why that is not known."""
-    relation = find_relation(task, name)
+    relation, reason, measured = find_relation(task, stored.name), None, Entry()
+    asked = groups[[all(input in outputs for input in of) for of in groups["members"]]]
+    asked = asked[~asked["outcome"].isin((int(Outcome.ERROR), int(Outcome.REJECTED)))]
     # Behind a semicolon stand versions of taggers, which checks do not ask.
-    if relation is None or version.partition(";")[0] != relation.version:
-        return _not_known(message("repeats.other_version"))
-    if not isinstance(relation, Plain | Composed):
-        return _not_known(message("repeats.hangs_on_outputs" if relation.per_system else "repeats.hangs_on_words"))
-    asked = np.array([all(input in outputs for input in members) for members in groups["members"]], bool)
-    checked = groups[asked & ~groups["outcome"].isin((int(Outcome.ERROR), int(Outcome.REJECTED)))]
-    if checked.empty:
-        return _not_known(message("repeats.none_twice"))
-    calls = [[outputs[input] for input in members] for members in checked["members"]]
-    try:
-        by_call, by_chance = _by_call(relation, calls), _by_chance(relation, calls)
-    except Exception as problem:  # a check of a plug-in that has changed since
-        return _not_known(message("repeats.check_failed", problem=first_line(problem)))
-    counted, cluster = checked["outcome"].to_numpy(), checked["cluster"].to_numpy()
-    chance = None if by_chance is None else violation_rate(by_chance, **OUTCOMES)
-    return _not_known(None) | _shared(steadiness(by_call, counted, cluster, **OUTCOMES)) | {"vr_by_chance": chance}
+    if relation is None or stored.version.partition(";")[0] != relation.version:
+        reason = message("repeats.other_version")
+    elif not isinstance(relation, Plain | Composed):
+        reason = message("repeats.hangs_on_outputs" if relation.per_system else "repeats.hangs_on_words")
+    elif asked.empty:
+        reason = message("repeats.none_twice")
+    else:
+        calls = [[outputs[input] for input in of] for of in asked["members"]]
+        try:
+            by_call = [[_outcome(relation, of) for of in zip(*members, strict=False)] for members in calls]
+            by_chance = [_by_chance(relation, members) for members in calls]
+        except Exception as problem:  # a check of a plug-in that has changed since
+            reason = message("repeats.check_failed", problem=first_line(problem))
+        else:
+            ends = [asked[name].to_numpy() for name in ("outcome", "cluster")]
+            # No group could satisfy by chance a relation that equal outputs violate.
+            chance = None if None in by_chance else violation_rate(_table(by_chance), **OUTCOMES)
+            measured = _rates(steadiness(_table(by_call), ends[0], ends[1], **OUTCOMES)) | {"vr_by_chance": chance}
+    unknown = dict.fromkeys(_CELL) | {"share": estimated(None, reason=reason)}
+    return unknown | measured | {"reason": reason}
 
 
-def _not_known(reason: str | None) -> Any:
-    return dict.fromkeys(RepeatedCell.__annotations__) | {"share": estimated(None, reason=reason), "reason": reason}
-
-
-def _shared(measured: Any) -> dict[str, Any]:
-    """Return what was measured, each rate with its ends as one value."""
+def _rates(measured: Any) -> Entry:
+    """What was measured, each rate with its ends as one value."""
     values = asdict(measured)
     for name, ends in (("share", ""), ("share", "share_"), ("disagreement", "disagreement_")):
         if f"{ends}low" in values:
@@ -170,34 +145,21 @@ def _shared(measured: Any) -> dict[str, Any]:
     return values
 
 
-Calls = Sequence[Sequence[Output]]
-"""The outputs of a group's members, by each call."""
-
-
-def _by_call(relation: Plain | Composed, groups: Sequence[Calls]) -> np.ndarray:
-    """Return the outcome of each group by the first call on each member, by the second, and so on."""
-    return _table([[_outcome(relation, outputs) for outputs in zip(*members, strict=False)] for members in groups])
-
-
-def _by_chance(relation: Plain | Composed, groups: Sequence[Calls]) -> np.ndarray | None:
-    """Return the outcome of each group if its follow-ups were the source once more: each call on it in turn, and others
-    in place of follow-ups. None where equal outputs violate the relation, so that no such group could satisfy it."""
-    rows = []
-    for source, *follow_ups in groups:
-        if _outcome(relation, [source[0]] * (1 + len(follow_ups))) == Outcome.VIOLATED:
-            return None
-        # The other calls on the source, from the next one on, once more where they are too few.
-        turns = [[*source[at + 1 :], *source[:at]] * len(follow_ups) for at in range(len(source))]
-        rows.append([_outcome(relation, [source[at], *turn[: len(follow_ups)]]) for at, turn in enumerate(turns)])
-    return _table(rows)
+def _by_chance(relation: Plain | Composed, members: Sequence[Sequence[Output]]) -> list[int] | None:
+    """The outcomes of a group if its follow-ups were the source once more: each call on it in turn, and others in place
+    of follow-ups. None where equal outputs violate the relation."""
+    source, *follow_ups = members
+    if _outcome(relation, [source[0]] * len(members)) == Outcome.VIOLATED:
+        return None
+    # The other calls on the source, from the next one on, once more where they are too few.
+    turns = [[*source[at + 1 :], *source[:at]] * len(follow_ups) for at in range(len(source))]
+    return [_outcome(relation, [source[at], *turn[: len(follow_ups)]]) for at, turn in enumerate(turns)]
 
 
 def _outcome(relation: Plain | Composed, outputs: Sequence[Output]) -> int:
     return relation.verdict(outputs, ()).outcome
 
 
-def _table(rows: Sequence[Sequence[int]]) -> np.ndarray:
-    table = np.full((len(rows), max(map(len, rows))), NO_CALL)
-    for row, outcomes in zip(table, rows, strict=True):
-        row[: len(outcomes)] = outcomes
-    return table
+def _table(rows: Sequence[Any]) -> np.ndarray:
+    """Outcomes, a row a group, filled up with `NO_CALL`."""
+    return np.asarray(pd.DataFrame(list(rows)).fillna(NO_CALL), np.int64)

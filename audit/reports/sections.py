@@ -15,7 +15,7 @@ from audit.relations import find_relation
 from audit.relations.composition import summary_from
 from audit.relations.registry import base_name
 from audit.reports import charts, first_page
-from audit.reports import document as doc
+from audit.reports.document import Entry
 from audit.reports.first_page import confidence_of, ranks_text
 from audit.reports.judges import judge_section
 from audit.reports.tables import NARROWEST, WIDTH, Chart, Marked, Section, Table, Verbatim, table_of, to_text, wrap
@@ -46,7 +46,7 @@ Sections = Iterator[Section]
 Fields = Mapping[str, Any]
 
 
-def to_terminal(report: doc.ReportDocument, full: bool = False, width: int | None = None) -> str:
+def to_terminal(report: Entry, full: bool = False, width: int | None = None) -> str:
     """Return what a terminal shows of a report: the first lines, a sentence a line; with `full` all sections, too."""
     lines, more = first_page.first_lines(report), "All tables, notes and the signature: the same command with --full."
     if report["cells"] and not full:
@@ -55,7 +55,7 @@ def to_terminal(report: doc.ReportDocument, full: bool = False, width: int | Non
     return text + "\n\n" + to_text(sections(report), width=width) if full else text
 
 
-def sections(report: doc.ReportDocument, language: str = ENGLISH) -> list[Section]:
+def sections(report: Entry, language: str = ENGLISH) -> list[Section]:
     """Return everything that a report says."""
     say = Say(language)
     return [section for make in SECTIONS for section in make(report, say)]
@@ -64,7 +64,7 @@ def sections(report: doc.ReportDocument, language: str = ENGLISH) -> list[Sectio
 # Names.
 
 
-def place(report: doc.ReportDocument, entry: Fields, say: Say) -> str:
+def place(report: Entry, entry: Fields, say: Say) -> str:
     """Return what a cell or relation of a report belongs to: its task, and its corpus where that is known.
 
     The study is named where there is no corpus, or where several studies of the report share it.
@@ -77,13 +77,13 @@ def place(report: doc.ReportDocument, entry: Fields, say: Say) -> str:
     return " · ".join(parts)
 
 
-def title_of(report: doc.ReportDocument, entry: Fields, title: str, say: Say) -> str:
+def title_of(report: Entry, entry: Fields, title: str, say: Say) -> str:
     """Return a heading with the study that it is about, where the report has several."""
     several = len(report["violations"]) > 1
     return say("rate.titled", title=title, name=place(report, entry, say)) if several else title
 
 
-def _summary(report: doc.ReportDocument, relation: doc.RelationResultEntry, say: Say) -> str:
+def _summary(report: Entry, relation: Entry, say: Say) -> str:
     """Return what a relation does; empty where it is not one of ours."""
     name = base_name(relation["relation"])
     registered = find_relation(relation["task"], name)
@@ -92,21 +92,17 @@ def _summary(report: doc.ReportDocument, relation: doc.RelationResultEntry, say:
     return summary_from(catalogue(say.language), relation["task"], name, registered.summary)
 
 
-def _rollup_name(report: doc.ReportDocument, entry: Fields, say: Say) -> str:
+def _rollup_name(report: Entry, entry: Fields, say: Say) -> str:
     """Return the name of a roll-up, with its task where the report has several."""
     name = str(entry["name"])
     if entry["by"] in ("overall", "family"):
-        name = say("violations.all_cells") if entry["by"] == "overall" else family_name(name, say.language)
+        name = say("account.all_languages") if entry["by"] == "overall" else family_name(name, say.language)
     several = len({relation["task"] for relation in report["relations"]}) > 1
     return f"{name} ({task_name(entry['task'], say.language)})" if several and entry["task"] else name
 
 
-def in_order(systems: Sequence[str], tied: Callable[[str, str], bool]) -> str:
-    """Return systems, best first, with `=` between those that are `tied`.
-
-    >>> in_order(["a", "b", "c"], lambda before, after: after == "b")
-    'a = b > c'
-    """
+def _chain(systems: Sequence[str], tied: Callable[[str, str], bool]) -> str:
+    """Systems, best first, with `=` between those that are tied."""
     signs = [" = " if tied(before, after) else " > " for before, after in pairwise(systems)]
     return "".join(sign + system for sign, system in zip(["", *signs], systems, strict=False))
 
@@ -114,12 +110,12 @@ def in_order(systems: Sequence[str], tied: Callable[[str, str], bool]) -> str:
 # What a reader must know beside the numbers.
 
 
-def notes(report: doc.ReportDocument, say: Say) -> Sections:
+def notes(report: Entry, say: Say) -> Sections:
     if lines := notes_of(report, say):
         yield Section(say("decision.notes"), lines)
 
 
-def notes_of(report: doc.ReportDocument, say: Say) -> list[str]:
+def notes_of(report: Entry, say: Say) -> list[str]:
     """Return the signature's notes, then what the data themselves call for."""
     lines = [say.said(note) for note in report["signature"].get("notes") or []]
     totals, relations = report["overall"], report["relations"]
@@ -148,39 +144,29 @@ def notes_of(report: doc.ReportDocument, say: Say) -> list[str]:
 # Plans, and comparisons that were named before the first answer.
 
 
-def plans(report: doc.ReportDocument, say: Say) -> Sections:
+def plans(report: Entry, say: Say) -> Sections:
     if lines := [*first_page.primary_lines(report, say), *plan_lines(report, say)]:
         yield Section(say("html.plans"), lines)
 
 
-def plan_lines(report: doc.ReportDocument, say: Say) -> list[str]:
-    """Return the plans in sentences: when each was frozen, what was changed after, what was done otherwise.
-
-    >>> change = {"key": "sample.per_relation", "before": 60, "after": 100, "at": "2026-03-09T08:00:00+00:00"}
-    >>> entry = {"plan": "films", "study": 1, "frozen_at": "2026-03-02T09:41:00+00:00", "judgements": 12}
-    >>> entry |= {"judgements_before": 0, "run_began": "2026-03-02T10:00:00+00:00", "version": 3}
-    >>> for line in plan_lines({"plan": [entry | {"changed": [change], "deviates": []}]}, Say()):
-    ...     print(line)
-    Study 1, plan films: frozen on 2026-03-02, before its run and before all 12 judgements.
-    Changed after it was frozen: sample.per_relation 60 -> 100 (2026-03-09).
-    """
+def plan_lines(report: Entry, say: Say) -> list[str]:
+    """Return the plans in sentences: when each was frozen, what was changed after, what was done otherwise."""
     lines = []
     for entry in report.get("plan") or ():
         lines.append(say("plan.line", study=entry["study"], plan=entry["plan"], how=_frozen(entry, say)))
-        changes = [
-            f"{one['key']} {from_to(one['before'], one['after'], say.language)} ({one['at'][:10]})"
-            for one in entry["changed"]
-        ]
-        other = [f"{one['key']} {from_to(one['planned'], one['found'], say.language)}" for one in entry["deviates"]]
-        if changes:
+        code = "plan.otherwise_frozen" if entry["frozen_at"] else "plan.otherwise"
+        if changes := [f"{_from_to(one, 'before', 'after', say)} ({one['at'][:10]})" for one in entry["changed"]]:
             lines.append(say("plan.changed", changes=say.list(changes, "semicolon")))
-        if other:
-            code = "plan.otherwise_frozen" if entry["frozen_at"] else "plan.otherwise"
+        if other := [_from_to(one, "planned", "found", say) for one in entry["deviates"]]:
             lines.append(say(code, deviations=say.list(other, "semicolon")))
     return lines
 
 
-def _frozen(entry: doc.Entry, say: Say) -> str:
+def _from_to(one: Entry, before: str, after: str, say: Say) -> str:
+    return f"{one['key']} {from_to(one[before], one[after], say.language)}"
+
+
+def _frozen(entry: Entry, say: Say) -> str:
     if entry["frozen_at"] is None:
         return say("plan.not_frozen", version=entry["version"])
     run = say("plan.before_run" if entry["frozen_at"] <= entry["run_began"] else "plan.after_run")
@@ -199,76 +185,61 @@ _COLUMNS = (
 """Columns of the cells of a relation; those are left out in which no cell of the report has anything."""
 
 
-def relations(report: doc.ReportDocument, say: Say) -> Sections:
+def relations(report: Entry, say: Say) -> Sections:
     """Yield a section a study, with one for each of its relations in it."""
-    studies: dict[tuple[str, Any], list[doc.RelationResultEntry]] = {}
-    for relation in report["relations"]:
-        studies.setdefault((relation["task"], relation["study"]), []).append(relation)
-    cells: dict[tuple[Any, ...], list[doc.CellEntry]] = {}
-    for cell in report["cells"]:
-        cells.setdefault((cell["task"], cell["study"], cell["relation"]), []).append(cell)
-    ranking = [one for relation in report["relations"] for one in relation["ranking"]]
-    kept = {"sr_observed", "fs_rate", "sr_genuine"}
-    kept |= {"ranks", "p_best"} if any(one["p_best"] is not None for one in ranking) else set()
+    ranked = any(one["p_best"] is not None for relation in report["relations"] for one in relation["ranking"])
+    kept = {"sr_observed", "fs_rate", "sr_genuine", *(["ranks", "p_best"] if ranked else [])}
     columns = [name for name in _COLUMNS if name in kept or any(cell.get(name) for cell in report["cells"])]
-    for key, own in studies.items():
+    for task, study in dict.fromkeys((one["task"], one["study"]) for one in report["relations"]):
+        own, cells = (
+            [one for one in report[name] if (one["task"], one["study"]) == (task, study)]
+            for name in ("relations", "cells")
+        )
         orders = table_of(
             say, own, "relation", "order_observed", "order_genuine", "change",
             order_observed=lambda one: _order(one, "observed"), order_genuine=lambda one: _order(one, "genuine"),
             change=lambda one: say(f"change.{_change(one)}"),
         )  # fmt: skip
-        groups = [(one, cells.get((*key, one["relation"]), [])) for one in own]
-        heat = false_chart([cell for _, of_relation in groups for cell in of_relation], say)
-        parts = [_relation(report, one, of_relation, columns, say) for one, of_relation in groups]
-        yield Section(place(report, own[0], say), [say("html.orders_what"), orders, heat, *parts])
+        parts = [
+            _relation(report, one, [cell for cell in cells if cell["relation"] == one["relation"]], columns, say)
+            for one in own
+        ]
+        yield Section(place(report, own[0], say), [say("html.orders_what"), orders, false_chart(cells, say), *parts])
 
 
 LEAST_SHOWN = 10
 """Judged groups from which on a heat map shows a rate: one of fewer may be anything."""
 
 
-def false_chart(cells: Iterable[doc.CellEntry], say: Say) -> Chart:
+def false_chart(cells: Iterable[Entry], say: Say) -> Chart:
     """Return R_FS of the cells of a study, a row a relation, a column a system."""
-    rows = [_false_field(cell, say) for cell in cells]
-    key = say("html.heat_what", least=LEAST_SHOWN)
+
+    def field(cell: Entry) -> Entry:
+        fs, judged = estimate(cell["fs_rate"]), cell["judged"]
+        few = fs.value is not None and judged is not None and judged < LEAST_SHOWN
+        known = fs.value is not None and not few
+        why = say("chart.few", least=LEAST_SHOWN) if few else say.said(fs.reason)
+        return {
+            "row": cell["relation"],
+            "column": cell["system"],
+            "share": fs.value if known else None,
+            "text": percent(fs.value) if known else UNKNOWN,
+            "note": "" if judged is None else f"n {judged:,}",
+            "sure": 1.0 if fs.low is None or fs.high is None else 1.0 - (fs.high - fs.low),
+            "tip": fs.text(say.language) if known else why,
+        }
+
+    rows, key = list(map(field, cells)), say("html.heat_what", least=LEAST_SHOWN)
     return Chart(lambda palette: charts.heat(rows, palette.false, palette), say("chart.false_alt"), key)
 
 
-def _false_field(cell: doc.CellEntry, say: Say) -> dict[str, Any]:
-    fs, judged = estimate(cell["fs_rate"]), cell["judged"]
-    few = fs.value is not None and judged is not None and judged < LEAST_SHOWN
-    known = fs.value is not None and not few
-    return {
-        "row": cell["relation"],
-        "column": cell["system"],
-        "share": fs.value if known else None,
-        "text": percent(fs.value) if known else UNKNOWN,
-        "note": "" if judged is None else f"n {judged:,}",
-        "sure": 1.0 if fs.low is None or fs.high is None else 1.0 - (fs.high - fs.low),
-        "tip": say("chart.few", least=LEAST_SHOWN) if few else fs.text(say.language) if known else say.said(fs.reason),
-    }
-
-
-def _relation(
-    report: doc.ReportDocument,
-    relation: doc.RelationResultEntry,
-    cells: Sequence[doc.CellEntry],
-    columns: Sequence[str],
-    say: Say,
-) -> Section:
-    ranking = {one["system"]: one for one in relation["ranking"]}
-    values: list[Fields] = []
-    for cell in cells:
-        one = ranking.get(cell["system"])
-        values.append({**cell, "ranks": one and ranks_text(one), "p_best": one and chance(one["p_best"])})
+def _relation(report: Entry, relation: Entry, cells: Sequence[Entry], columns: Sequence[str], say: Say) -> Section:
+    of = {one["system"]: {"ranks": ranks_text(one), "p_best": chance(one["p_best"])} for one in relation["ranking"]}
     orders = {"before": _order(relation, "observed"), "after": _order(relation, "genuine")}
-    sentences = [
-        say("order.was_is", change=say(f"change.{_change(relation)}"), **orders),
-        _common(relation, say),
-        _carry(relation, say),
-    ]
-    parts: list[Any] = [table_of(say, values, "system", *columns), rates_chart(relation, cells, say)]
-    parts += [capital(sentence) for sentence in sentences if sentence]
+    was = say("order.was_is", change=say(f"change.{_change(relation)}"), **orders)
+    sentences = [capital(sentence) for sentence in (was, _common(relation, say), _carry(relation, say)) if sentence]
+    rates = table_of(say, [cell | of.get(cell["system"], {}) for cell in cells], "system", *columns)
+    parts: list[Any] = [rates, rates_chart(relation, cells, say), *sentences]
     if pairs := _oriented(relation["pairs"]):
         shown = table_of(
             say, pairs, "better", "other", "points", "p_holm", "apart", "judged_of_deciding", names=2,
@@ -285,7 +256,7 @@ def _difference(entry: Fields) -> Estimate:
     return Estimate(entry["difference"], entry["low"], entry["high"], reason=entry.get("reason"))
 
 
-def rates_chart(relation: doc.RelationResultEntry, cells: Iterable[doc.CellEntry], say: Say) -> Chart:
+def rates_chart(relation: Entry, cells: Iterable[Entry], say: Say) -> Chart:
     """Return reported and genuine satisfaction under a relation, the genuinely best system on top."""
     by_name = {cell["system"]: cell for cell in cells}
     systems = dict.fromkeys([*relation["order_genuine"], *relation["order_observed"], *by_name])
@@ -307,22 +278,7 @@ def _value(rate: Any) -> Any:
     return rate["value"] if isinstance(rate, Mapping) else rate
 
 
-def difference_chart(pairs: Sequence[doc.PairEntry], say: Say) -> Chart | None:
-    """Return the differences of SR_g between two systems each, a ring if they are not told apart; None without any."""
-    rows = [
-        {"name": f"{pair['system']} – {pair['other']}", "value": pair["difference"], "low": pair["low"],
-         "high": pair["high"], "open": not pair["apart"],
-         "numbers": f"{percent(pair['difference'])} · p {p_text(pair['p_holm'])}"}
-        for pair in _oriented(pairs)
-    ]  # fmt: skip
-    if not rows:
-        return None
-    reach = max([0.05, *(abs(row[end]) for row in rows for end in ("low", "high"))])  # type: ignore[arg-type]
-    draw = partial(charts.intervals, rows, [-reach, -reach / 2, 0.0, reach / 2, reach], "+.1%")
-    return Chart(draw, say("pairs.legend"), say("pairs.legend"))
-
-
-def _order(relation: doc.RelationResultEntry, when: str) -> str:
+def _order(relation: Entry, when: str) -> str:
     """Return the order of systems, best first, with `=` between tied ones; `when` is `observed` or `genuine`.
 
     Where a genuine order is known of some systems only, the observed one names the same systems.
@@ -340,10 +296,10 @@ def _order(relation: doc.RelationResultEntry, when: str) -> str:
             return bool(abs(level.get(frozenset((before, after)), 1.0) or 0.0) <= TIED)
         return bool(rates[before] - rates[after] <= TIED)
 
-    return in_order(systems, tied) or UNKNOWN
+    return _chain(systems, tied) or UNKNOWN
 
 
-def _change(relation: doc.RelationResultEntry) -> str:
+def _change(relation: Entry) -> str:
     """Return what correction does to one relation: a code of `[change]` in the catalogue."""
     if relation["best_changes_sure"]:
         return "sure"
@@ -356,7 +312,7 @@ def _change(relation: doc.RelationResultEntry) -> str:
     return "none_yet" if set(relation["order_genuine"]) < set(relation["order_observed"]) else "none"
 
 
-def _common(relation: doc.RelationResultEntry, say: Say) -> str:
+def _common(relation: Entry, say: Say) -> str:
     """Return what the comparison of a relation's systems is about, and why it says nothing where it does not."""
     common = relation["common"]
     if common is None or len(relation["order_observed"]) < 2:
@@ -370,7 +326,7 @@ def _common(relation: doc.RelationResultEntry, say: Say) -> str:
     return say.list([*parts, *([say.said(common["reason"])] if common["reason"] else [])], "semicolon")
 
 
-def _carry(relation: doc.RelationResultEntry, say: Say) -> str:
+def _carry(relation: Entry, say: Say) -> str:
     """Return how often answers are carried wrongly; empty where nothing was audited."""
     carry = relation.get("carry")
     if not carry or not carry["error"]["n"]:
@@ -379,20 +335,16 @@ def _carry(relation: doc.RelationResultEntry, say: Say) -> str:
     return say("audits.carry", error=say.rate(carry["error"]), wrong=wrong, count=carry["error"]["n"])
 
 
-def _oriented(pairs: Sequence[doc.PairEntry]) -> list[doc.PairEntry]:
+def _oriented(pairs: Iterable[Entry]) -> list[Entry]:
     """Return the pairs whose difference is known, the better system first, the surest difference first."""
     turned = []
     for pair in pairs:
-        difference, low, high = pair["difference"], pair["low"], pair["high"]
-        if difference is None or low is None or high is None:
-            continue
-        entry = pair.copy()
-        if difference < 0:
-            entry |= {"system": pair["other"], "other": pair["system"]}
-            entry |= {"difference": -difference, "low": -high, "high": -low}
-        # Differences without error have no p and come first.
-        turned.append(((entry["p_holm"] or 0.0, -abs(difference), entry["system"], entry["other"]), entry))
-    return [entry for _, entry in sorted(turned, key=lambda placed: placed[0])]
+        if pair["difference"] is not None and pair["low"] is not None:
+            swapped = {"system": pair["other"], "other": pair["system"], "difference": -pair["difference"]}
+            swapped |= {"low": -pair["high"], "high": -pair["low"]}
+            turned.append(pair | swapped if pair["difference"] < 0 else pair)
+    # Differences without error have no p and come first.
+    return sorted(turned, key=lambda one: (one["p_holm"] or 0.0, -one["difference"], one["system"], one["other"]))
 
 
 # All together, and violation rates.
@@ -402,7 +354,7 @@ def _breaks(kinds: Sequence[str]) -> frozenset[int]:
     return frozenset(at for at in range(1, len(kinds)) if kinds[at] not in (kinds[at - 1], "estimated"))
 
 
-def rollups(report: doc.ReportDocument, say: Say) -> Sections:
+def rollups(report: Entry, say: Say) -> Sections:
     """Yield the rates over cells together: by relation, system, family, and all."""
     entries = report["rollups"]
     if not entries:
@@ -413,12 +365,8 @@ def rollups(report: doc.ReportDocument, say: Say) -> Sections:
         by=lambda entry: say(f"level.{entry['by']}"), name=lambda entry: _rollup_name(report, entry, say),
         reason=lambda entry: entry["sr_genuine"]["reason"],
     )  # fmt: skip
-    parts: list[Any] = [say("html.together_what"), replace(together, breaks=_breaks([one["by"] for one in entries]))]
-    for by in ("system", "family"):
-        known = [entry for entry in entries if entry["by"] == by and entry["sr_observed"] is not None]
-        if bars := [_bar(_rollup_name(report, entry, say), entry, "sr") for entry in known]:
-            parts.append(_bars(bars, say("rollup.alt", level=say(f"rollup.{by}")), say("chart.key")))
-    yield Section(say("html.together"), parts)
+    shown = replace(together, breaks=_breaks([one["by"] for one in entries]))
+    yield Section(say("html.together"), [say("html.together_what"), shown])
 
 
 def _rates(rates: Fields, say: Say) -> str:
@@ -427,7 +375,7 @@ def _rates(rates: Fields, say: Say) -> str:
     return UNKNOWN if observed is None else f"{percent(observed)} → {say.rate(rates['vr_genuine'])}"
 
 
-def violations(report: doc.ReportDocument, say: Say) -> Sections:
+def violations(report: Entry, say: Say) -> Sections:
     """Yield the tables of violation rates as studies print them: relations down, systems across."""
     for table in report["violations"]:
         kinds = [row["by"] for row in table["rows"]]
@@ -455,7 +403,7 @@ def _row_name(row: Fields, say: Say) -> str:
     return family_name(row["name"], say.language) if row["by"] == "family" else say.said(row["name"])
 
 
-def _task_bars(report: doc.ReportDocument, say: Say) -> list[dict[str, Any]]:
+def _task_bars(report: Entry, say: Say) -> list[Entry]:
     """Return the relations that several tasks share, as in the Chinese study: a bar a task and system."""
     rows, tasks = [], set()
     for table in report["violations"]:
@@ -463,7 +411,7 @@ def _task_bars(report: doc.ReportDocument, say: Say) -> list[dict[str, Any]]:
         label = place(report, table, say) if several else task_name(base_of(table["task"]), say.language)
         for row in table["rows"]:
             registered = find_relation(table["task"], row["name"]) if row["by"] == "relation" else None
-            for rates in row["rates"] if registered and registered.counterpart else []:
+            for rates in row["rates"] if registered and registered.counterpart else ():
                 if registered and rates["vr_observed"] is not None:
                     tasks.add(table["task"])
                     rows.append(_bar(f"{label} · {rates['system']}", rates, "vr", group=registered.counterpart))
@@ -484,7 +432,7 @@ def _slice(name: str | None, say: Say) -> str:
     return UNKNOWN if name is None else say.said(name)
 
 
-def slices(report: doc.ReportDocument, say: Say) -> Sections:
+def slices(report: Entry, say: Say) -> Sections:
     """Yield rates for each way to divide the sources, with who is best where; without rates only why."""
     for entry in report.get("slices") or []:
         title = title_of(report, entry, say("slices.title", property=_property(entry["by"], say)), say)
@@ -502,29 +450,29 @@ def slices(report: doc.ReportDocument, say: Say) -> Sections:
         if entry["unsliced"]:
             parts.append(say("slices.unsliced", count=entry["unsliced"]))
         parts.append(_bars(bars, say("slices.alt", title=title), say("chart.key_violations")))
-        yield Section(title, parts + [_slices_of(entry, system, say) for system in entry["systems"]])
+        for system in entry["systems"]:
+            own = [one for one in entry["rates"] if one["system"] == system and one["relation"] is not None]
+            texts = {(one["slice"], one["relation"]): _rates(one, say) for one in own}
+            names = [name for name in entry["relations"] if any(relation == name for _, relation in texts)]
+            rows = [
+                (_slice(part, say), *(texts.get((part, name), UNKNOWN) for name in names)) for part in entry["slices"]
+            ]
+            of_system = Table([*say.heads("slice"), *names], rows)
+            parts.append(Section(say("slices.of_system", system=system), [of_system]))
+        yield Section(title, parts)
 
 
-def slice_table(entry: doc.Entry, say: Say) -> Table:
+def slice_table(entry: Entry, say: Say) -> Table:
     """Return the rates of every slice and system over all relations."""
     rates = [one for one in entry["rates"] if one["relation"] is None]
     columns = ("slice", "system", "sources", "groups", "vr_observed", "judged", "fs_rate", "vr_genuine")
     return table_of(say, rates, *columns, names=2, slice=lambda one: _slice(one["slice"], say))
 
 
-def _slices_of(entry: doc.Entry, system: str, say: Say) -> Section:
-    """Return VR_o → VR_g of one system by slice and relation."""
-    own = [rates for rates in entry["rates"] if rates["system"] == system and rates["relation"] is not None]
-    texts = {(rates["slice"], rates["relation"]): _rates(rates, say) for rates in own}
-    names = [name for name in entry["relations"] if any(relation == name for _, relation in texts)]
-    rows = [(_slice(part, say), *(texts.get((part, name), UNKNOWN) for name in names)) for part in entry["slices"]]
-    return Section(say("slices.of_system", system=system), [Table([*say.heads("slice"), *names], rows)])
-
-
-def worst_table(report: doc.ReportDocument, say: Say) -> Table:
+def worst_table(report: Entry, say: Say) -> Table:
     """Return the slices in which relations are broken more often than in the rest, at most ten, the worst first."""
 
-    def where(test: doc.SliceTest) -> str:
+    def where(test: Entry) -> str:
         return title_of(report, test, f"{_property(test['by'], say)}: {_slice(test['slice'], say)}", say)
 
     found = [test for test in (report.get("slice_tests") or {"tests": []})["tests"] if test["found"]]
@@ -535,7 +483,7 @@ def worst_table(report: doc.ReportDocument, say: Say) -> Table:
     )  # fmt: skip
 
 
-def worst(report: doc.ReportDocument, say: Say) -> Sections:
+def worst(report: Entry, say: Say) -> Sections:
     """Yield how slices were tested, which were found, and which were not tested."""
     tested = report.get("slice_tests")
     if tested is None:
@@ -563,7 +511,7 @@ def worst(report: doc.ReportDocument, say: Say) -> Sections:
 # Accuracy beside metamorphic testing, and the same input asked several times.
 
 
-def accuracy(report: doc.ReportDocument, say: Say) -> Sections:
+def accuracy(report: Entry, say: Say) -> Sections:
     """Yield the accuracy of each system by gold, beside its rates, and whether these order the systems so."""
     entries = report.get("accuracy") or []
     for entry in entries if any(entry["systems"] for entry in entries) else []:
@@ -582,7 +530,7 @@ def accuracy(report: doc.ReportDocument, say: Say) -> Sections:
         yield Section(title, [*parts, *_accuracy_lines(entry, say)])
 
 
-def _accuracy_lines(entry: doc.Entry, say: Say) -> Iterator[str]:
+def _accuracy_lines(entry: Entry, say: Say) -> Iterator[str]:
     """Yield what accuracies are of, and whether metamorphic testing orders the systems so; or why there is none."""
     if entry["reason"] is not None:
         yield say("accuracy.none", reason=say.said(entry["reason"]))
@@ -590,22 +538,21 @@ def _accuracy_lines(entry: doc.Entry, say: Say) -> Iterator[str]:
     is_all = entry["over"] == "all"
     over = say("violations.all") if is_all else say("accuracy.over", relations=say.said(entry["over"]))
     yield say("accuracy.sources", count=entry["sources"], over=over)
-    by_accuracy = _accuracy_order(entry, "accuracy", "accuracy")
-    if len(entry["systems"]) < 2 or not by_accuracy:
-        return
-    yield say("accuracy.order", score=say("accuracy.accuracy"), order=by_accuracy)
-    for score in ("observed", "genuine"):
-        order = _accuracy_order(entry, score, f"sr_{score}")
-        code = "order_unknown" if not order else "order_same" if order == by_accuracy else "order_other"
-        yield say(f"accuracy.{code}", score=say(f"accuracy.{score}"), order=order)
+
+    def order(score: str, rate: str) -> str:
+        rates = {system["system"]: _value(system[rate]) for system in entry["systems"]}
+        return _chain(entry[f"order_{score}"] or (), lambda before, after: bool(rates[before] - rates[after] <= TIED))
+
+    by_accuracy = order("accuracy", "accuracy")
+    if len(entry["systems"]) > 1 and by_accuracy:
+        yield say("accuracy.order", score=say("accuracy.accuracy"), order=by_accuracy)
+        for score in ("observed", "genuine"):
+            other = order(score, f"sr_{score}")
+            code = "order_unknown" if not other else "order_same" if other == by_accuracy else "order_other"
+            yield say(f"accuracy.{code}", score=say(f"accuracy.{score}"), order=other)
 
 
-def _accuracy_order(entry: Fields, score: str, rate: str) -> str:
-    rates = {system["system"]: _value(system[rate]) for system in entry["systems"]}
-    return in_order(entry[f"order_{score}"] or (), lambda before, after: bool(rates[before] - rates[after] <= TIED))
-
-
-def repeats(report: doc.ReportDocument, say: Say) -> Sections:
+def repeats(report: Entry, say: Say) -> Sections:
     """Yield contradictions on the same input, and verdicts by call."""
     for entry in report.get("repeats") or []:
         systems = table_of(
@@ -618,7 +565,7 @@ def repeats(report: doc.ReportDocument, say: Say) -> Sections:
         yield Section(title, [systems, *_repeat_lines(entry, say), *_by_call(entry, say)])
 
 
-def _repeat_lines(entry: doc.Entry, say: Say) -> Iterator[str]:
+def _repeat_lines(entry: Entry, say: Say) -> Iterator[str]:
     """Yield how to read the calls on the same inputs, and on what labels systems contradict themselves."""
     yield say.list([say("repeats.what"), say("repeats.inputs")], "sentence")
     for one in entry["systems"]:
@@ -634,7 +581,7 @@ def _repeat_lines(entry: doc.Entry, say: Say) -> Iterator[str]:
             yield say("repeats.failed", system=one["system"], count=one["failed"])
 
 
-def _by_call(entry: doc.Entry, say: Say) -> Iterator[Table | str]:
+def _by_call(entry: Entry, say: Say) -> Iterator[Table | str]:
     """Yield the verdicts by call, how to read them, and of which cells they are not known."""
     if known := [cell for cell in entry["cells"] if cell["reason"] is None]:
         yield table_of(
@@ -643,30 +590,36 @@ def _by_call(entry: doc.Entry, say: Say) -> Iterator[Table | str]:
             always_violated=lambda cell: say.of(cell["always_violated"], cell["violated"]),
         )  # fmt: skip
         yield say("repeats.cells")
-    unknown: dict[str, dict[str, list[str]]] = {}
+    unknown: dict[str, list[str]] = {}
     for cell in entry["cells"]:
         if cell["reason"] is not None:
-            unknown.setdefault(say.said(cell["reason"]), {}).setdefault(cell["relation"], []).append(cell["system"])
-    for reason, of in unknown.items():
-        cells = say.list((f"{relation} ({say.list(systems)})" for relation, systems in of.items()), "semicolon")
-        yield say("repeats.unknown", cells=cells, reason=reason)
+            unknown.setdefault(say.said(cell["reason"]), []).append(f"{cell['relation']} ({cell['system']})")
+    for reason, cells in unknown.items():
+        yield say("repeats.unknown", cells=say.list(cells, "semicolon"), reason=reason)
 
 
 # Causes of false satisfactions, and reasons of disputes.
 
 
-def causes(report: doc.ReportDocument, say: Say) -> Sections:
+def causes(report: Entry, say: Say) -> Sections:
     """Yield the causes of false satisfactions, and why people disagreed."""
     several = len({relation["study"] for relation in report["relations"]}) > 1
 
-    def name(entry: doc.Entry) -> str:
+    def name(entry: Entry) -> str:
         study = f" ({say('rate.study', study=entry['study'])})" if several and entry["study"] is not None else ""
         return _rollup_name(report, entry, say) + study
+
+    def shares(entry: Entry) -> str:
+        given = sorted((one for one in entry["causes"] if one["count"]), key=lambda one: -one["share"]["value"])
+        named = ((say("cause_in_words." + one["cause"]), one) for one in given)
+        return say.list(
+            (f"{name} {say.rate(one['share'], PERCENT)} ({count(one['count'])})" for name, one in named), "semicolon"
+        )
 
     if entries := report.get("causes") or []:
         shown = table_of(
             say, entries, "by", "name", "named", "causes", names=2, name=name,
-            by=lambda entry: say(f"level.{entry['by']}"), causes=lambda entry: _shares(entry, say),
+            by=lambda entry: say(f"level.{entry['by']}"), causes=shares,
             named=lambda entry: say.of(entry["named"], entry["false"]),
         )  # fmt: skip
         overall = [
@@ -684,27 +637,15 @@ def causes(report: doc.ReportDocument, say: Say) -> Sections:
         yield Section(say("html.disputes"), [say("causes.disputes_settled", count=disputes["settled"], reasons=listed)])
 
 
-def _shares(entry: doc.Entry, say: Say) -> str:
-    """Return the causes that were given, the commonest first, with their shares."""
-    shown = sorted((one for one in entry["causes"] if one["count"]), key=lambda one: -one["share"]["value"])
-    return say.list(
-        (
-            f"{say('cause_in_words.' + one['cause'])} {say.rate(one['share'], PERCENT)} ({count(one['count'])})"
-            for one in shown
-        ),
-        "semicolon",
-    )
-
-
 # The validity study, model judges, examples.
 
 
-def validity(report: doc.ReportDocument, say: Say) -> Sections:
+def validity(report: Entry, say: Say) -> Sections:
     if parts := list(validity_parts(report.get("validity") or [], say)):
         yield Section(say("validity.title"), parts)
 
 
-def judges(report: doc.ReportDocument, say: Say) -> Sections:
+def judges(report: Entry, say: Say) -> Sections:
     if parts := [judge_section(entry, say) for entry in report.get("judges") or []]:
         yield Section(say("judges.title"), [say("judges.note_questions"), say("judges.note_apart"), *parts])
 
@@ -713,13 +654,13 @@ _CONTEXT = 100
 """Letters of an unchanged passage of an example that are shown at each of its ends."""
 
 
-def examples(report: doc.ReportDocument, say: Say) -> Sections:
+def examples(report: Entry, say: Say) -> Sections:
     """Yield false satisfactions with their texts, outputs and what is right."""
     if parts := [_example(entry, say) for entry in report.get("examples") or []]:
         yield Section(say("decision.examples", count=len(parts)), [say("decision.examples_what"), *parts])
 
 
-def _example(entry: doc.Entry, say: Say) -> Section:
+def _example(entry: Entry, say: Say) -> Section:
     """Return one group, with marks on what is new in a follow-up."""
     source = next((member for member in entry["members"] if member["role"] == "source"), None)
     roles, rows = [member["role"] for member in entry["members"]], []
@@ -739,7 +680,7 @@ def _example(entry: doc.Entry, say: Say) -> Section:
     return Section(f"{entry['relation']} · {entry['system']}", [Table(heads, rows), *([cause] if cause else [])], about)
 
 
-def _right(member: doc.Entry, task: str, say: Say) -> str:
+def _right(member: Entry, task: str, say: Say) -> str:
     """Return what is right about a member, and who says so."""
     if not member["right"]:
         return say("browse.no_answer")
@@ -765,7 +706,7 @@ def _marked(before: str | None, after: str) -> list[tuple[str, bool]]:
 # How to read the report, and what reproduces it.
 
 
-def reading(report: doc.ReportDocument, say: Say) -> Sections:
+def reading(report: Entry, say: Say) -> Sections:
     """Yield what the rates are, and how they were estimated."""
     signed = report["signature"]
     codes = ["proxies" if "proxy" in signed else "rates", "per_cent"]
@@ -780,11 +721,11 @@ def reading(report: doc.ReportDocument, say: Say) -> Sections:
         yield Section(say("html.read"), lines)
 
 
-def signature(report: doc.ReportDocument, say: Say) -> Sections:
+def signature(report: Entry, say: Say) -> Sections:
     yield Section(say("html.signature"), [say("html.signature_what"), Verbatim(signature_line(report["signature"]))])
 
 
-SECTIONS: tuple[Callable[[doc.ReportDocument, Say], Sections], ...] = (
+SECTIONS: tuple[Callable[[Entry, Say], Sections], ...] = (
     first_page.decisions, notes, plans, relations, rollups, violations, slices, worst, accuracy, repeats, causes,
     validity, judges, examples, reading, signature,
 )  # fmt: skip

@@ -12,7 +12,7 @@ from audit.false_satisfaction.slices import Sliced, StudySlices
 from audit.messages import message
 from audit.reports.basis import Basis
 from audit.reports.build import cell_entries, families_of, genuine_rates
-from audit.reports.document import Entry, SliceRate, SliceTest, ViolationTable, estimated, less, plain
+from audit.reports.document import Entry, estimated, less, plain
 from audit.reports.standings import decisions
 from audit.statistics.intervals import Estimate, difference_of_rates
 from audit.statistics.orders import discovery_rates
@@ -25,15 +25,18 @@ LEAST_CLUSTERS = 20
 one of genuine rates: fewer tell too little of how groups go together."""
 
 
-def slice_entries(tables: Sequence[ViolationTable], sliced: Sliced, basis: Basis, sources: np.ndarray) -> list[Entry]:
-    """Return an entry for each table of `violations` and slicing: rates of every slice and system, and the decision in
-    each slice.
+def slice_entries(
+    tables: Sequence[Entry], sliced: Sliced, basis: Basis, sources: np.ndarray
+) -> tuple[list[Entry], Entry]:
+    """Return an entry for each table of `violations` and slicing, and the tests of slices against the rest.
 
-    `sources` are the ids of the sources by their codes in `basis`. `rates` has one for each (slice, system) over all
-    relations (`relation` None), then one for each relation. A study that the property says nothing of has no rates and
-    a reason.
+    `sources` are the ids of the sources by their codes in `basis`. An entry has the rates of each (slice, system) over
+    all relations (`relation` None), then under each, and the decision in each slice; a study that the property says
+    nothing of has a reason. Each slice of each system is tested against the rest of its study's sources, for VR_o and
+    for VR_g: either is one family of hypotheses over the whole report, with q-values that hold however the slices
+    overlap. Tests are about texts to come, so there are none where the target is the corpus. The worst come first.
     """
-    entries: list[Entry] = []
+    entries, tests, untested = list[Entry](), list[Entry](), dict[tuple[Any, ...], Entry]()
     for table in tables:
         own = _of_study(basis, table["study"])
         for by, studies in sliced.by.items():
@@ -46,35 +49,43 @@ def slice_entries(tables: Sequence[ViolationTable], sliced: Sliced, basis: Basis
                 "decisions": [], "reason": None if slices.names else reason,
             }  # fmt: skip
             entries.append(entry)
-            if slices.names:
-                _fill(entry, slices, own, sources)
-    return entries
+            for code, (name, keep) in enumerate(_parts(slices, sources)) if slices.names else ():
+                part, rest = _within(own, keep, np.asarray(slices.code == code)), own.within(~keep)
+                if not len(part.checked.cell):
+                    entry["empty"] += [] if name is None else [name]
+                    continue
+                entry["slices"].append(name)
+                for system in entry["systems"]:
+                    for relation in (None, *entry["relations"]):
+                        entry["rates"] += _rate(entry, name, relation, system, part)
+                    for kind, test in _tests(entry, system, part, rest) if name is not None else ():
+                        key = {"study": entry["study"], "by": by, "slice": name, "rate": kind}
+                        if test is None:
+                            untested.setdefault(tuple(key.values()), key | {"systems": []})["systems"].append(system)
+                        else:
+                            tests.append(
+                                key | {"task": entry["task"], "corpus": entry["corpus"], "system": system} | test
+                            )
+                (decision,) = decisions(part, cell_entries(part), families_of(own.cells, True))
+                entry["decisions"].append({"slice": name, **decision})
+            entry["rates"].sort(key=lambda rate: rate["relation"] is not None)
+    for kind in ("observed", "genuine"):
+        of_rate = [test for test in tests if test["rate"] == kind]
+        for test, q in zip(of_rate, discovery_rates([test["p"] for test in of_rate]), strict=True):
+            test |= {"q": q, "found": q <= LEVEL}
+    tests.sort(key=lambda test: (test["rate"] == "observed", not test["found"], -test["difference"]))
+    untestable = None if basis.target == "population" else message("slices.tests_need_population")
+    family = {"level": LEVEL, "least": LEAST_CLUSTERS, "tests": tests, "untested": list(untested.values())}
+    return entries, family | {"reason": untestable}
 
 
 def _of_study(basis: Basis, study: Any) -> Basis:
     """The cells of a study alone."""
     places = np.flatnonzero([plain(one) == study for one in basis.cells["study"]]).tolist()
     judged, checked = of_cells(basis.judged, places), of_cells(basis.checked, places)
-    comparisons = {study: basis.comparisons[study]} if study in basis.comparisons else {}
+    comparisons = {id: one for id, one in basis.comparisons.items() if id == study}
     cells = basis.cells.iloc[places].reset_index(drop=True)
     return replace(basis, cells=cells, judged=judged, checked=checked, comparisons=comparisons, _of_cells={})
-
-
-def _fill(entry: Entry, slices: StudySlices, basis: Basis, sources: np.ndarray) -> None:
-    families, by_relation = families_of(basis.cells, True), list[SliceRate]()
-    for code, (name, keep) in enumerate(_parts(slices, sources)):
-        part = _within(basis, keep, np.asarray(slices.code == code))
-        if not len(part.checked.cell):
-            entry["empty"] += [] if name is None else [name]
-            continue
-        entry["slices"].append(name)
-        for system in entry["systems"]:
-            entry["rates"] += _rate(entry, name, None, system, part)
-            for relation in entry["relations"]:
-                by_relation += _rate(entry, name, relation, system, part)
-        (decision,) = decisions(part, cell_entries(part), families)
-        entry["decisions"].append({"slice": name, **decision})
-    entry["rates"] += by_relation
 
 
 def _parts(slices: StudySlices, sources: np.ndarray) -> Iterator[tuple[str | None, np.ndarray]]:
@@ -99,27 +110,28 @@ def _within(basis: Basis, keep: np.ndarray, own: np.ndarray) -> Basis:
     return replace(part, cells=basis.cells.assign(**counts), comparisons=comparisons)
 
 
-def _cells(entry: Entry, part: Basis, relations: Sequence[str], systems: Sequence[str]) -> list[int]:
-    """The cells of these relations and systems that have groups in a slice."""
-    keys = [(entry["study"], relation, system) for relation in relations for system in systems]
-    occupied = set(np.unique(part.checked.cell).tolist())
-    return [part.places[key] for key in keys if part.places.get(key) in occupied]
+def _occupied(entry: Entry, part: Basis, relations: Sequence[str], system: str) -> tuple[list[int], Checked, Judged]:
+    """The cells of a system under these relations that have groups in a slice, and these groups."""
+    keys = (part.places.get((entry["study"], relation, system)) for relation in relations)
+    there = set(np.unique(part.checked.cell).tolist())
+    cells = [place for place in keys if place is not None and place in there]
+    checked, judged = np.isin(part.checked.cell, cells), np.isin(part.judged.cell, cells)
+    return cells, where(part.checked, checked), where(part.judged, judged)
 
 
-def _rate(entry: Entry, name: str | None, relation: str | None, system: str, part: Basis) -> list[SliceRate]:
+def _rate(entry: Entry, name: str | None, relation: str | None, system: str, part: Basis) -> list[Entry]:
     """The rates of a system in a slice, under a relation or over all; none where it has no groups there."""
-    cells = _cells(entry, part, entry["relations"] if relation is None else [relation], [system])
+    relations = entry["relations"] if relation is None else [relation]
+    cells, checked, judged = _occupied(entry, part, relations, system)
     if not cells:
         return []
-    rates = part.rates_of_cell(cells[0]) if len(cells) == 1 else part.rates(cells)
-    checked = where(part.checked, np.isin(part.checked.cell, cells))
-    judged = where(part.judged, np.isin(part.judged.cell, cells))
-    reason = None
-    if rates.genuine is None or rates.genuine.value is None:
+    rates, reason = part.rates_of_cell(cells[0]) if len(cells) == 1 else part.rates(cells), None
+    if rates.genuine is not None and rates.genuine.value is None:
+        reason = message("slices.bounds_only")
+    elif rates.genuine is None:
         lacking = len(cells) - len(np.unique(judged.cell))
         some = message("slices.some_not_judged", count=lacking or 1, whole=len(cells))
         reason = some if relation is None else message("slices.not_judged")
-        reason = reason if rates.genuine is None else message("slices.bounds_only")
     held = genuine_rates(rates, len(judged.cell), reason)
     return [
         {
@@ -131,52 +143,18 @@ def _rate(entry: Entry, name: str | None, relation: str | None, system: str, par
     ]  # fmt: skip
 
 
-# The slices in which relations are violated more often than in the rest.
-
-
-def slice_tests(entries: Sequence[Entry], sliced: Sliced, basis: Basis, sources: np.ndarray) -> Entry:
-    """Return each slice of each system tested against the rest of its study's sources, for VR_o and for VR_g.
-
-    Each kind of rate is one family of hypotheses over the whole report, with q-values that hold however the slices
-    overlap. Tests are about texts to come, so there are none where the target is the corpus. The worst come first.
-    """
-    result: Entry = {"level": LEVEL, "least": LEAST_CLUSTERS, "tests": [], "untested": [], "reason": None}
-    if basis.target != "population":
-        return result | {"reason": message("slices.tests_need_population")}
-    untested: dict[tuple[Any, ...], Entry] = {}
-    for entry in (entry for entry in entries if not entry["reason"]):
-        for name, keep in _parts(sliced.by[entry["by"]][entry["study"]], sources):
-            if name is None or name not in entry["slices"]:
-                continue
-            parts = basis.within(keep), basis.within(~keep)
-            for system in entry["systems"]:
-                for rate, test in _tests(entry, name, system, *parts):
-                    if test is not None:
-                        result["tests"].append(test)
-                        continue
-                    key = {"study": entry["study"], "by": entry["by"], "slice": name, "rate": rate}
-                    untested.setdefault(tuple(key.values()), key | {"systems": []})["systems"].append(system)
-    result["untested"] = list(untested.values())
-    for rate in ("observed", "genuine"):
-        of_rate = [test for test in result["tests"] if test["rate"] == rate]
-        for test, q in zip(of_rate, discovery_rates([test["p"] for test in of_rate]), strict=True):
-            test |= {"q": q, "found": q <= LEVEL}
-    result["tests"].sort(key=lambda test: (test["rate"] == "observed", not test["found"], -test["difference"]))
-    return result
-
-
-def _tests(
-    entry: Entry, name: str, system: str, inside: Basis, outside: Basis
-) -> Iterator[tuple[str, SliceTest | None]]:
+def _tests(entry: Entry, system: str, inside: Basis, outside: Basis) -> Iterator[tuple[str, Entry | None]]:
     """Yield the test of each kind of rate; None where too little is known for it."""
-    z = float(-ndtri((1 - inside.confidence) / 2))
-    parts = [(part, _cells(entry, part, entry["relations"], [system])) for part in (inside, outside)]
-    if not all(cells for _, cells in parts):
+    if inside.target != "population":
         return
-    both = [part.rates(cells) for part, cells in parts]
-    checked = [where(part.checked, np.isin(part.checked.cell, cells)) for part, cells in parts]
-    judged = [where(part.judged, np.isin(part.judged.cell, cells)) for part, cells in parts]
-    for kind, groups in (("observed", checked), ("genuine", judged)):
+    z = float(-ndtri((1 - inside.confidence) / 2))
+    parts = [_occupied(entry, part, entry["relations"], system) for part in (inside, outside)]
+    if not all(cells for cells, *_ in parts):
+        return
+    both = inside.rates(parts[0][0]), outside.rates(parts[1][0])
+    checked, judged = [of for _, of, _ in parts], [of for *_, of in parts]
+    kinds: list[tuple[str, Sequence[Checked | Judged]]] = [("observed", checked), ("genuine", judged)]
+    for kind, groups in kinds:
         rates = [getattr(one, kind) for one in both]
         known = [rate.less() for rate in rates if rate is not None and rate.value is not None]
         clusters = [len(np.unique(one.cluster)) for one in groups]
@@ -184,10 +162,9 @@ def _tests(
             yield kind, None
             continue
         difference, low, high = difference_of_rates(*(Estimate(rate.value, rate.low, rate.high) for rate in known))
-        place: Any = {part: entry[part] for part in ("study", "task", "corpus", "by")}
-        yield kind, place | {
-            "slice": name, "system": system, "rate": kind, "groups": len(checked[0].cell), "clusters": clusters[0],
+        yield kind, {
+            "groups": len(checked[0].cell), "clusters": clusters[0],
             "judged": len(judged[0].cell) if kind == "genuine" else None, "inside": known[0].value,
             "outside": known[1].value, "difference": difference, "low": low, "high": high,
-            "p": float(ndtr(-difference / max((difference - low) / z, 1e-12))), "q": 1.0, "found": False,
+            "p": float(ndtr(-difference / max((difference - low) / z, 1e-12))),
         }  # fmt: skip

@@ -5,7 +5,7 @@ Leads are paired: over the groups that apply to both systems, from the answers a
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -16,26 +16,10 @@ from audit.false_satisfaction.accuracy import RightOutputs, SystemAccuracy
 from audit.messages import message
 from audit.relations.registry import name_order
 from audit.reports.basis import Basis, Comparisons
-from audit.reports.document import (
-    CellEntry,
-    CommonEntry,
-    DecisionAccuracy,
-    DecisionEntry,
-    EstimateEntry,
-    OvertakingEntry,
-    PairEntry,
-    PreferredSystem,
-    PrimaryEntry,
-    RankedEntry,
-    RelationResultEntry,
-    ReportDocument,
-    State,
-    WeightedRanking,
-    estimated,
-    plain,
-)
+from audit.reports.document import Entry, estimated, plain
 from audit.reports.preference import Weights
 from audit.statistics.contests import DRAWS, Standing
+from audit.statistics.intervals import mid_p
 from audit.statistics.orders import TIED, best_of, holm
 from audit.statistics.rates import weighted_mean
 from audit.studies.deviations import primary_named
@@ -47,51 +31,48 @@ out."""
 WITHOUT_COUNTS = message("no_order.without_counts")
 Key = tuple[Any, str]
 """A study and one of its relations."""
+Cells = Sequence[Entry]
 
 
-def _observed(cells: Sequence[CellEntry]) -> dict[str, float]:
+def _observed(cells: Cells) -> dict[str, float]:
     return {cell["system"]: cell["sr_observed"] for cell in cells if cell["sr_observed"] is not None}
 
 
-def _genuine(cells: Sequence[CellEntry]) -> dict[str, float]:
+def _genuine(cells: Cells) -> dict[str, float]:
     return {cell["system"]: rate for cell in cells if (rate := cell["sr_genuine"]["value"]) is not None}
 
 
-def _by_relation(cells: Sequence[CellEntry]) -> dict[Key, list[CellEntry]]:
-    of: dict[Key, list[CellEntry]] = {}
+def _by_relation(cells: Cells) -> dict[Key, list[Entry]]:
+    of: dict[Key, list[Entry]] = {}
     for cell in cells:
         of.setdefault((cell["study"], cell["relation"]), []).append(cell)
     return of
 
 
-# Under each relation.
-
-
-def relation_entries(entries: Sequence[CellEntry], basis: Basis) -> list[RelationResultEntry]:
+def relation_entries(entries: Cells, basis: Basis) -> list[Entry]:
     """Return the systems under each relation before and after the correction; `decide` says what is sure."""
-    return [_relation(cells, basis, seed) for seed, cells in enumerate(_by_relation(entries).values())]
+    return [_relation(key, cells, basis, seed) for seed, (key, cells) in enumerate(_by_relation(entries).items())]
 
 
-def _relation(cells: list[CellEntry], basis: Basis, seed: int) -> RelationResultEntry:
-    task, study, relation = cells[0]["task"], cells[0]["study"], cells[0]["relation"]
-    comparison, observed, genuine = basis.comparisons.get(study), _observed(cells), _genuine(cells)
-    names, weights = [system for system in genuine if system in observed], {relation: 1.0}
-    stand = _standing(comparison, weights, names, {relation: cells}, basis, seed)
-    is_compared = comparison is not None and relation in comparison.groups
-    before = _observed_scores(comparison, relation, observed) if comparison and is_compared else observed
-    after = genuine
-    if stand is not None and not np.isnan(stand.ahead).any():
-        after = dict(zip(names, stand.score.tolist(), strict=True))
+def _relation(key: Key, cells: Cells, basis: Basis, seed: int) -> Entry:
+    (study, relation), observed, genuine = key, _observed(cells), _genuine(cells)
+    names, comparison = [system for system in genuine if system in observed], basis.comparisons.get(study)
+    if comparison is not None and relation not in comparison.groups:
+        comparison = None
+    stand = _standing({key: 1.0}, names, {key: cells}, basis, seed)
+    before = _observed_scores(comparison, relation, observed) if comparison else observed
+    after, pairs = genuine, list[Entry]()
+    if stand is not None:
+        if not np.isnan(stand.ahead).any():
+            after = dict(zip(names, stand.score.tolist(), strict=True))
+        places = combinations(range(len(names)), 2)
+        pairs = [_pair(comparison, {relation: 1.0}, (names[a], names[b]), stand, (a, b), basis) for a, b in places]
     best_before, best_after = best_of(before), best_of(after)
     # A system without a genuine rate yet may still reach its observed one.
-    top = max(genuine.values(), default=0.0)
-    if any(observed[system] >= top - TIED for system in set(observed) - set(genuine)):
+    if any(observed[one] >= max(genuine.values(), default=0.0) - TIED for one in set(observed) - set(genuine)):
         best_after = []
     return {
-        "task": task,
-        "study": study,
-        "corpus": cells[0]["corpus"],
-        "relation": relation,
+        **{name: cells[0][name] for name in ("task", "study", "corpus", "relation")},
         "order_observed": in_order(before),
         "order_genuine": in_order(after),
         "best_observed": best_before,
@@ -99,55 +80,22 @@ def _relation(cells: list[CellEntry], basis: Basis, seed: int) -> RelationResult
         "order_changes": _differ(before, after),
         "best_changes": bool(best_after) and not set(best_before) & set(best_after),
         "best_own": best_of(genuine) if set(genuine) >= set(observed) and genuine else None,
-        "common": _common(comparison, relation, names, len(observed)) if comparison and is_compared else None,
+        "common": _common(comparison, relation, names, len(observed)) if comparison else None,
         "overtaking": [],
         "ranking": _ranked(cells, names, stand, basis),
-        "pairs": [] if stand is None else _pairs(comparison, weights, names, stand, basis),
+        "pairs": pairs,
         "best_changes_sure": False,
     }
 
 
-def _standing(
-    comparison: Comparisons | None,
-    weights: Mapping[str, float],
-    systems: Sequence[str],
-    cells: Mapping[str, Sequence[CellEntry]],
-    basis: Basis,
-    seed: int = 0,
-) -> Standing | None:
-    """How systems stand, all of which have an estimate under each relation; None where that cannot be known."""
-    if len(systems) < 2:
-        return None
-    if comparison is not None:
-        return comparison.standing(weights, systems, basis.target, basis.delta, seed)
-    # Of totals nobody knows which groups share a text: the rates count as independent.
-    score, error = np.zeros(len(systems)), np.zeros(len(systems))
-    z = float(-ndtri((1 - basis.confidence) / 2))
-    for relation, share in weights.items():
-        rates = {cell["system"]: cell["sr_genuine"] for cell in cells[relation]}
-        for at, system in enumerate(systems):
-            value, low, high = (rates[system][end] for end in ("value", "low", "high"))
-            if value is None or low is None or high is None:
-                return None
-            score[at] += share * value
-            error[at] = math.hypot(error[at], share * (high - low) / 2 / z)
-    ahead, p_best = score[:, None] - score, _chances(score, error, basis.delta, seed)
-    return Standing(ahead, np.hypot(error[:, None], error), score - score.mean(), p_best)
-
-
-def _chances(score: np.ndarray, error: np.ndarray, delta: float, seed: int) -> np.ndarray:
-    drawn = score + np.random.default_rng(seed).standard_normal((DRAWS, len(score))) * error
-    return np.asarray((drawn >= drawn.max(1, keepdims=True) - delta - 1e-12).mean(0))
-
-
-def _observed_scores(comparison: Comparisons, relation: str, observed: Mapping[str, float]) -> dict[str, float]:
+def _observed_scores(comparison: Comparisons, relation: str, observed: Mapping[str, float]) -> Mapping[str, float]:
     """The observed rates as pairs of systems compare them, over the groups that apply to both: where all apply to the
     same groups, the rates themselves."""
     names = list(observed)
     satisfied = comparison.groups[relation].satisfied[:, comparison.columns(names)]
     applies = satisfied >= 0
     if len(names) < 2 or applies.all(1).sum() == applies.any(1).sum():
-        return dict(observed)
+        return observed
     score = np.zeros(len(names))
     for a, b in combinations(range(len(names)), 2):
         both = applies[:, a] & applies[:, b]
@@ -171,7 +119,7 @@ def _differ(before: Mapping[str, float], after: Mapping[str, float]) -> bool:
     return any(sign(before[a] - before[b]) != sign(after[a] - after[b]) for a, b in combinations(both, 2))
 
 
-def _common(comparison: Comparisons, relation: str, names: Sequence[str], observed: int) -> CommonEntry:
+def _common(comparison: Comparisons, relation: str, names: Sequence[str], observed: int) -> Entry:
     """How many groups the comparison is over: that apply to all of these systems, and the most that two share; of the
     former how many tell systems apart, and how many of these are answered."""
     if len(names) < 2:
@@ -182,93 +130,125 @@ def _common(comparison: Comparisons, relation: str, names: Sequence[str], observ
     applies, telling = groups.satisfied[:, columns] >= 0, groups.telling(columns)
     shared = [int((applies[:, a] & applies[:, b]).sum()) for a, b in combinations(range(len(columns)), 2)]
     known = (answered.genuine[:, columns] >= 0) | (groups.satisfied[:, columns] != 1)
-    asked = (answered.q[:, columns] > 0).any(1)
     return {
         "groups": int(applies.all(1).sum()),
         "most_groups": max(shared),
         "deciding": int(telling.sum()),
-        "judged": int((telling & asked & known.all(1)).sum()),
+        "judged": int((telling & (answered.q[:, columns] > 0).any(1) & known.all(1)).sum()),
         "reason": None if min(shared) else message("no_order.not_all_share"),
     }
 
 
-def _ranked(
-    cells: Sequence[CellEntry], names: Sequence[str], stand: Standing | None, basis: Basis
-) -> list[RankedEntry]:
+def _ranked(cells: Cells, names: Sequence[str], stand: Standing | None, basis: Basis) -> list[Entry]:
     """The `ranking` of one relation's cells, by their own rates."""
-    ranks, ranking = _rank_ends(stand, basis), list[RankedEntry]()
+    places, ranking = _places(names, stand, basis), list[Entry]()
     for cell in cells:
-        system, chance, ends, reason = cell["system"], None, (None, None), None
-        if system in names and stand is not None and not np.isnan(stand.p_best).any():
-            chance, ends = float(stand.p_best[names.index(system)]), ranks[names.index(system)]  # type: ignore[assignment]
-        elif system not in names:
+        reason = None
+        if cell["system"] not in names:
             reason = message("no_rate.nothing_checked" if cell["sr_observed"] is None else "no_rate.unjudged")
-        elif stand is None:
-            reason = WITHOUT_COUNTS if len(names) > 1 else None
-        else:
-            reason = message("no_order.not_all_share")
-        ranking.append(
-            {
-                "system": system, "sr_observed": cell["sr_observed"], "sr_genuine": cell["sr_genuine"]["value"],
-                "p_best": chance, "rank_low": ends[0], "rank_high": ends[1], "reason": reason,
-            }
-        )  # fmt: skip
+        elif cell["system"] not in places and len(names) > 1:
+            reason = WITHOUT_COUNTS if stand is None else message("no_order.not_all_share")
+        rates = {"sr_observed": cell["sr_observed"], "sr_genuine": cell["sr_genuine"]["value"]}
+        place = places.get(cell["system"], _NO_PLACE)
+        ranking.append({"system": cell["system"], **rates, **place, "reason": reason})
     return ranking
 
 
-def _rank_ends(stand: Standing | None, basis: Basis) -> list[tuple[int, int]]:
-    """The ranks that each system may have: by leads that hold for all pairs at once (Bonferroni)."""
-    if stand is None:
-        return []
-    number = len(stand.score)
+_NO_PLACE = dict.fromkeys(("p_best", "rank_low", "rank_high"))
+
+
+def _places(systems: Sequence[str], stand: Standing | None, basis: Basis) -> dict[str, Entry]:
+    """The chance of each system to be the best, and the ranks that it may have, by leads that hold for all pairs at
+    once (Bonferroni); nothing where that is not known."""
+    if stand is None or np.isnan(stand.p_best).any():
+        return {}
+    number = len(systems)
     z = float(-ndtri((1 - basis.confidence) / number / max(number - 1, 1)))
     ahead = np.nan_to_num(stand.ahead) - z * np.nan_to_num(stand.error, nan=np.inf) > basis.delta + TIED
-    return [(1 + int(ahead[:, at].sum()), number - int(ahead[at].sum())) for at in range(number)]
+    ends = zip(stand.p_best.tolist(), (1 + ahead.sum(0)).tolist(), (number - ahead.sum(1)).tolist(), strict=True)
+    return {system: dict(zip(_NO_PLACE, end, strict=True)) for system, end in zip(systems, ends, strict=True)}
+
+
+def _standing(
+    weights: Mapping[Key, float], systems: Sequence[str], cells: Mapping[Key, Cells], basis: Basis, seed: int = 0
+) -> Standing | None:
+    """How systems, all of which have an estimate under each relation, stand in the mean over relations; None where that
+    cannot be known. The errors of several studies are independent."""
+    parts: list[tuple[float, Standing]] = []
+    for study in dict.fromkeys(study for study, _ in weights):
+        own = {key: share for key, share in weights.items() if key[0] == study}
+        share, comparison = sum(own.values()), basis.comparisons.get(study)
+        scaled = {key: value / share for key, value in own.items()}
+        stand = None
+        if len(systems) > 1 and comparison is not None:
+            of_study = {relation: value for (_, relation), value in scaled.items()}
+            stand = comparison.standing(of_study, systems, basis.target, basis.delta, seed)
+        elif len(systems) > 1:
+            stand = _of_rates(scaled, systems, cells, basis, seed)
+        if stand is None:
+            return None
+        parts.append((share, stand))
+    if len(parts) == 1:
+        return parts[0][1]
+    ahead = np.sum([share * stand.ahead for share, stand in parts], axis=0)
+    error = np.sqrt(np.sum([(share * stand.error) ** 2 for share, stand in parts], axis=0))
+    score = np.sum([share * stand.score for share, stand in parts], axis=0)
+    # Draws that have each pair's error, as far as one error of each system can: half of its squares.
+    own_error = np.sqrt(np.maximum((error**2).sum(1) / max(len(systems) - 1, 1) / 2, 0.0))
+    return Standing(ahead, error, score, _chances(score, own_error, basis.delta, 0))
+
+
+def _of_rates(
+    weights: Mapping[Key, float], systems: Sequence[str], cells: Mapping[Key, Cells], basis: Basis, seed: int
+) -> Standing | None:
+    """How systems stand by totals, of which nobody knows which groups share a text: rates count as independent."""
+    score, error = np.zeros(len(systems)), np.zeros(len(systems))
+    z = float(-ndtri((1 - basis.confidence) / 2))
+    for key, share in weights.items():
+        rates = {cell["system"]: cell["sr_genuine"] for cell in cells[key]}
+        for at, system in enumerate(systems):
+            value, low, high = (rates[system][end] for end in ("value", "low", "high"))
+            if value is None or low is None or high is None:
+                return None
+            score[at] += share * value
+            error[at] = math.hypot(error[at], share * (high - low) / 2 / z)
+    ahead, p_best = score[:, None] - score, _chances(score, error, basis.delta, seed)
+    return Standing(ahead, np.hypot(error[:, None], error), score - score.mean(), p_best)
+
+
+def _chances(score: np.ndarray, error: np.ndarray, delta: float, seed: int) -> np.ndarray:
+    drawn = score + np.random.default_rng(seed).standard_normal((DRAWS, len(score))) * error
+    return np.asarray((drawn >= drawn.max(1, keepdims=True) - delta - 1e-12).mean(0))
 
 
 # Two systems.
 
 
-def _pairs(
-    comparison: Comparisons | None, weights: Mapping[str, float], names: Sequence[str], stand: Standing, basis: Basis
-) -> list[PairEntry]:
-    return [
-        pair_entry(comparison, weights, (names[a], names[b]), stand, (a, b), basis)
-        for a, b in combinations(range(len(names)), 2)
-    ]
-
-
 def compared_pair(
     comparison: Comparisons, weights: Mapping[str, float], systems: tuple[str, str], basis: Basis, delta: float
-) -> PairEntry:
+) -> Entry:
     """Return SR_g of one system less that of another, over relations with these weights."""
     stand = comparison.standing(weights, systems, basis.target, delta)
-    return pair_entry(comparison, weights, systems, stand, (0, 1), basis)
+    return _pair(comparison, weights, systems, stand, (0, 1), basis)
 
 
-def pair_entry(
+def _pair(
     comparison: Comparisons | None,
     weights: Mapping[str, float],
     systems: tuple[str, str],
     stand: Standing,
     at: tuple[int, int],
     basis: Basis,
-) -> PairEntry:
-    """Return the difference of two systems, `at` these places of `stand`, with its interval and tests.
+) -> Entry:
+    """The difference of two systems, `at` these places of `stand`, with its interval and tests.
 
     `p` is that of a difference of at most delta, either way; without error there is no test. Where groups are open the
     ends are those of what is possible, and there is no difference.
     """
-    z, ahead, error = float(-ndtri((1 - basis.confidence) / 2)), stand.ahead[at], stand.error[at]
-    entry: PairEntry = {
-        "system": systems[0],
-        "other": systems[1],
-        "difference": plain(float(ahead)),
-        **dict.fromkeys(("low", "high", "p", "p_above", "p_below", "p_holm")),  # type: ignore[typeddict-item]
-        "apart": False,
-        **pair_sizes(comparison, weights, systems),
-        "reason": None,
-    }
+    z, ahead, error = float(-ndtri((1 - basis.confidence) / 2)), float(stand.ahead[at]), float(stand.error[at])
+    entry: Entry = {"system": systems[0], "other": systems[1], "difference": plain(ahead)}
+    entry |= dict.fromkeys(("low", "high", "p", "p_above", "p_below", "p_holm"))
+    entry |= {"apart": False, **pair_sizes(comparison, weights, systems), "reason": None}
     if np.isnan(ahead):
         return entry | {"reason": message("no_order.none_shared")}
     if comparison is not None and any(
@@ -284,13 +264,13 @@ def pair_entry(
     return entry | {"p": p, "p_above": above, "p_below": below}
 
 
-def pair_sizes(comparison: Comparisons | None, weights: Mapping[str, float], systems: Sequence[str]) -> Any:
+def pair_sizes(comparison: Comparisons | None, weights: Mapping[str, float], systems: Sequence[str]) -> Entry:
     """Return the number of groups that apply to both, of those that tell them apart, and of these the answered ones."""
     sizes = {"groups": 0, "informative": 0, "judged": 0}
     if comparison is None:
         return sizes
-    a, b = comparison.columns(systems)
     for name in weights.keys() & comparison.groups.keys():
+        a, b = comparison.columns(systems)
         groups, answered = comparison.groups[name], comparison.answered[name]
         pair = groups.pair(a, b)
         needed, genuine = (of[pair.at][:, [a, b]] for of in (groups.satisfied == 1, answered.genuine))
@@ -304,9 +284,7 @@ def pair_sizes(comparison: Comparisons | None, weights: Mapping[str, float], sys
 # What is sure, over the whole report.
 
 
-def decide(
-    relations: Sequence[RelationResultEntry], delta: float, confidence: float, primary: Sequence[PrimaryEntry] = ()
-) -> None:
+def decide(relations: Cells, delta: float, confidence: float, primary: Cells = ()) -> None:
     """Say in every relation which systems are told apart, and which surely overtake the best.
 
     Two families of hypotheses, each adjusted by Holm over the whole report: all pairs of all relations (`p_holm`,
@@ -317,29 +295,30 @@ def decide(
     """
     pairs = [pair for relation in relations for pair in relation["pairs"]]
     gate, own = _settle_primary(primary, relations, delta, confidence)
-    tested = [pair for pair in pairs if pair["p"] is not None and not any(pair is one for one in own)]
-    for pair, p in zip(tested, holm([pair["p"] or 0.0 for pair in tested]), strict=True):
+    for pair, p in _adjusted(pair for pair in pairs if not any(pair is one for one in own)):
         pair |= {"p_holm": max(p, gate), "apart": max(p, gate) <= 1 - confidence}
     for pair in pairs:
         if pair["p"] is None and pair["difference"] is not None:
-            pair["apart"] = bool(abs(pair["difference"]) > delta + TIED)
-    rivals: list[OvertakingEntry] = []
+            pair["apart"] = abs(pair["difference"]) > delta + TIED
     for relation in relations:
         overtaking = (_overtakes(relation, system, delta) for system in relation["order_observed"])
         relation["overtaking"] = [rival for rival in overtaking if rival is not None]
-        rivals += [rival for rival in relation["overtaking"] if rival["p"] is not None]
-    for rival, p in zip(rivals, holm([rival["p"] or 0.0 for rival in rivals]), strict=True):
+    for rival, p in _adjusted(rival for relation in relations for rival in relation["overtaking"]):
         rival |= {"p_holm": max(p, gate), "sure": max(p, gate) <= 1 - confidence}
     for relation in relations:
         relation["best_changes_sure"] = any(rival["sure"] for rival in relation["overtaking"])
 
 
-def _settle_primary(
-    primary: Sequence[PrimaryEntry], relations: Sequence[RelationResultEntry], delta: float, confidence: float
-) -> tuple[float, list[PairEntry]]:
+def _adjusted(entries: Iterable[Entry]) -> list[tuple[Entry, float]]:
+    """Those that are tested, with their p after Holm."""
+    tested = [entry for entry in entries if entry["p"] is not None]
+    return list(zip(tested, holm([entry["p"] for entry in tested]), strict=True))
+
+
+def _settle_primary(primary: Cells, relations: Cells, delta: float, confidence: float) -> tuple[float, list[Entry]]:
     """Decide the primary comparisons, each by its own p; return the largest p of those that are tested (1 where one
     cannot be tested yet), and the pairs of relations that they are."""
-    gate, own = 0.0, list[PairEntry]()
+    gate, own = 0.0, list[Entry]()
     tested = [entry for entry in primary if entry["tested"]]
     for entry, alone in zip(tested, holm([entry["p"] or 0.0 for entry in tested]), strict=True):
         p = alone if entry["p"] is not None else None
@@ -347,15 +326,15 @@ def _settle_primary(
         apart = abs(entry["difference"] or 0.0) > delta + TIED if known else p is not None and p <= 1 - confidence
         entry |= {"p_holm": p, "apart": apart}
         gate = max(gate, p if p is not None else 0.0 if known else 1.0)
-        under = (entry["study"], entry["relation"])
+        under, names = (entry["study"], entry["relation"]), {entry["system"], entry["other"]}
         for pair in (pair for one in relations if (one["study"], one["relation"]) == under for pair in one["pairs"]):
-            if {pair["system"], pair["other"]} == {entry["system"], entry["other"]} and pair["p"] is not None:
+            if {pair["system"], pair["other"]} == names and pair["p"] is not None:
                 pair |= {"p_holm": p, "apart": apart}
                 own.append(pair)
     return gate, own
 
 
-def _overtakes(relation: RelationResultEntry, rival: str, delta: float) -> OvertakingEntry | None:
+def _overtakes(relation: Entry, rival: str, delta: float) -> Entry | None:
     """Test whether a rival is better than every system reported as best; no p if that is known without error."""
     best = relation["best_observed"]
     if rival in best:
@@ -374,86 +353,55 @@ def _overtakes(relation: RelationResultEntry, rival: str, delta: float) -> Overt
     return {"system": rival, "p": worst, "p_holm": None, "sure": worst is None} if met >= len(best) else None
 
 
-# Over relations: which system to use, and by a user's weights.
+# Over relations: which system to use, by the mean over families or by a user's weights.
 
 
-def weighted_ranking(basis: Basis, entries: Sequence[CellEntry], weights: Mapping[Key, float]) -> WeightedRanking:
-    """Return the systems by their mean SR_g over (study, relation) with these weights, which sum to 1.
+def _weighted(basis: Basis, entries: Cells, weights: Mapping[Key, float]) -> tuple[list[Entry], list[str], list[str]]:
+    """The ranking of systems by their mean SR_g over (study, relation) with these weights, which sum to 1; the best
+    before, and after.
 
     A system that was not run under one of them is left out, with the reason; while a system has no estimate there,
     nobody knows the winner.
     """
     weights = {key: share for key, share in weights.items() if share > 0}
     cells = {key: own for key, own in _by_relation(entries).items() if key in weights}
-    observed, genuine = ({key: rates(own) for key, own in cells.items()} for rates in (_observed, _genuine))
-    ranking: dict[str, PreferredSystem] = {}
+    ranking: dict[str, Entry] = {}
+
+    def mean(system: str, rates: Callable[[Cells], Mapping[str, float]]) -> tuple[float | None, list[str]]:
+        of = {key: rates(own).get(system) for key, own in cells.items()}
+        lack = [key[1] for key in weights if of[key] is None]
+        return (None if lack else sum(share * (of[key] or 0.0) for key, share in weights.items())), lack
+
     for system in sorted({cell["system"] for own in cells.values() for cell in own}):
-        lacks = [[key[1] for key in weights if system not in rates[key]] for rates in (observed, genuine)]
-        means = [
-            None if lack else sum(share * rates[key][system] for key, share in weights.items())
-            for lack, rates in zip(lacks, (observed, genuine), strict=True)
-        ]
-        code = "no_rate.of" if lacks[0] else "no_rate.no_estimate"
-        reason = message(code, names=dict.fromkeys(lacks[0] or lacks[1])) if lacks[0] or lacks[1] else None
+        (observed, unrun), (genuine, unjudged) = mean(system, _observed), mean(system, _genuine)
+        lack, code = unrun or unjudged, "no_rate.of" if unrun else "no_rate.no_estimate"
         ranking[system] = {
-            "system": system, "score_observed": means[0], "score": estimated((means[1],)),
-            "p_best": None, "rank_low": None, "rank_high": None, "reason": reason,
+            "system": system, "score_observed": observed, "score": estimated((genuine,)), **_NO_PLACE,
+            "reason": message(code, names=dict.fromkeys(lack)) if lack else None,
         }  # fmt: skip
     before = {system: score for system, one in ranking.items() if (score := one["score_observed"]) is not None}
     compared, winner = list(before), best_of(before)
-    entry: WeightedRanking = {"ranking": list(ranking.values()), "winner_observed": winner, "winner": []}
     if not compared or any(ranking[system]["score"]["value"] is None for system in compared):
-        return entry
-    stand = _over_studies(basis, cells, weights, compared)
-    scores = {system: ranking[system]["score"]["value"] or 0.0 for system in compared}
-    for at, (system, value) in enumerate(scores.items()):
-        ranking[system]["score"] = _score(system, value, basis, weights)
-        if stand is not None and not np.isnan(stand.p_best).any():
-            low, high = _rank_ends(stand, basis)[at]
-            ranking[system] |= {"p_best": float(stand.p_best[at]), "rank_low": low, "rank_high": high}
-        elif len(compared) > 1:
+        return list(ranking.values()), winner, []
+    stand = _standing(weights, compared, cells, basis)
+    scores, places = {system: ranking[system]["score"]["value"] for system in compared}, _places(compared, stand, basis)
+    for system, value in scores.items():
+        rates = [basis.rates_of_cell(basis.places[(*key, system)]).genuine for key in weights]
+        known = [rate for rate in rates if rate is not None and rate.value is not None]
+        if len(known) == len(rates):
+            of_all = weighted_mean(known, list(weights.values()), basis.confidence)
+            ranking[system]["score"] = estimated((value, of_all.low, of_all.high))
+        ranking[system] |= places.get(system, {})
+        if not places and len(compared) > 1:
             ranking[system]["reason"] = WITHOUT_COUNTS if stand is None else message("no_order.none_shared")
     if stand is not None:
         scores = dict(zip(compared, stand.score.tolist(), strict=True))
-    return {**entry, "winner": best_of(scores)}
-
-
-def _over_studies(
-    basis: Basis, cells: Mapping[Key, Sequence[CellEntry]], weights: Mapping[Key, float], systems: Sequence[str]
-) -> Standing | None:
-    """How systems stand in the mean over relations of several studies, whose errors are independent."""
-    parts: list[tuple[float, Standing]] = []
-    for study in dict.fromkeys(study for study, _ in weights):
-        own = {key: share for key, share in weights.items() if key[0] == study}
-        share = sum(own.values())
-        of_study, scaled = {key[1]: cells[key] for key in own}, {key[1]: value / share for key, value in own.items()}
-        stand = _standing(basis.comparisons.get(study), scaled, systems, of_study, basis)
-        if stand is None:
-            return None
-        parts.append((share, stand))
-    if len(parts) == 1:
-        return parts[0][1]
-    ahead = np.sum([share * stand.ahead for share, stand in parts], axis=0)
-    error = np.sqrt(np.sum([(share * stand.error) ** 2 for share, stand in parts], axis=0))
-    score = np.sum([share * stand.score for share, stand in parts], axis=0)
-    # Draws that have each pair's error, as far as one error of each system can: half of its squares.
-    own_error = np.sqrt(np.maximum((error**2).sum(1) / max(len(systems) - 1, 1) / 2, 0.0))
-    return Standing(ahead, error, score, _chances(score, own_error, basis.delta, 0))
-
-
-def _score(system: str, value: float, basis: Basis, weights: Mapping[Key, float]) -> EstimateEntry:
-    """A weighted rate with its interval."""
-    rates = [basis.rates_of_cell(basis.places[(*key, system)]).genuine for key in weights]
-    known = [rate for rate in rates if rate is not None and rate.value is not None]
-    if len(known) < len(rates):
-        return estimated((value,))
-    mean = weighted_mean(known, list(weights.values()), basis.confidence)
-    return estimated((value, mean.low, mean.high))
+    return list(ranking.values()), winner, best_of(scores)
 
 
 def decisions(
-    basis: Basis, entries: Sequence[CellEntry], families: Mapping[tuple[str, str], str], weights: Weights | None = None
-) -> list[DecisionEntry]:
+    basis: Basis, entries: Cells, families: Mapping[tuple[str, str], str], weights: Weights | None = None
+) -> list[Entry]:
     """Return the decision of each task: which system to use, and how sure that is.
 
     Systems are compared by the mean over families of relations of the family's pooled genuine rate, so that a relation
@@ -471,57 +419,51 @@ def decisions(
         names = [relation for _, relation in keys]
         total = sum(shares.get(name, 0.0) for name in set(names))
         own = {key: shares[key[1]] / total / names.count(key[1]) for key in keys if shares.get(key[1])}
-        found.append(_decision(task, basis, cells, families, own, weights.source if weights and own else None))
+        found.append(
+            _decision(task, basis, cells, families, own) | {"weights": weights.source if weights and own else None}
+        )
     return found
 
 
 def _decision(
-    task: str,
-    basis: Basis,
-    cells: Sequence[CellEntry],
-    families: Mapping[tuple[str, str], str],
-    own: Mapping[Key, float],
-    source: str | None,
-) -> DecisionEntry:
+    task: str, basis: Basis, cells: Cells, families: Mapping[tuple[str, str], str], own: Mapping[Key, float]
+) -> Entry:
     systems = sorted(_observed(cells))
     judged = {c["system"] for c in cells if c["fs_rate"]["value"] is not None or c["satisfied"] == 0}
     weights, used_families, left_out = _mean_over_families(cells, families, judged & set(systems))
-    ranked: WeightedRanking = {"ranking": [], "winner_observed": [], "winner": []}
-    used = set[str]()
+    ranking, before, best, used = list[Entry](), list[str](), list[str](), set[str]()
     if own:
-        ranked, used = weighted_ranking(basis, cells, own), {relation for _, relation in own}
+        (ranking, before, best), used = _weighted(basis, cells, own), {relation for _, relation in own}
     elif weights and (len(judged) > 1 or len(systems) == 1):
         # Of systems of which nothing is judged only the reported rates are known.
-        reported = weighted_ranking(basis, cells, weights)
-        ranked = weighted_ranking(basis, [cell for cell in cells if cell["system"] in judged], weights)
-        rest = [entry for entry in reported["ranking"] if entry["system"] not in judged]
-        ranked = {**ranked, "ranking": ranked["ranking"] + rest, "winner_observed": reported["winner_observed"]}
+        reported, before, _ = _weighted(basis, cells, weights)
+        ranking, _, best = _weighted(basis, [cell for cell in cells if cell["system"] in judged], weights)
+        ranking += [entry for entry in reported if entry["system"] not in judged]
         used = {relation for _, relation in weights}
-    state, named = _state(ranked)
+    state, named = _state(ranking, best)
     if len(systems) == 1:
         state, named = "one_system", systems
     elif state == "unknown" and len(judged) > 1 and not weights and not own:
         state = "apart"
-    chances = {one["system"]: one["p_best"] for one in ranked["ranking"] if one["p_best"] is not None}
-    by_families = bool(ranked["ranking"]) and not source
+    chances = {one["system"]: one["p_best"] for one in ranking if one["p_best"] is not None}
+    by_families = bool(ranking) and not own
     return {
         "task": task,
         "state": state,
         "systems": named,
-        "best_observed": ranked["winner_observed"] or [],
+        "best_observed": before,
         "families": used_families if by_families else [],
         "relations": sorted(used, key=name_order),
         "left_out": left_out if by_families else [],
         "unjudged": [system for system in systems if judged and system not in judged],
         "out": [system for system, chance in chances.items() if state in ("open", "likely") and chance < OUT],
-        "weights": source,
-        "ranking": ranked["ranking"],
+        "ranking": ranking,
         "accuracy": None,
     }
 
 
 def _mean_over_families(
-    cells: Sequence[CellEntry], families: Mapping[tuple[str, str], str], compared: set[str]
+    cells: Cells, families: Mapping[tuple[str, str], str], compared: set[str]
 ) -> tuple[dict[Key, float], list[str], list[str]]:
     """The weights of the (study, relation) of a task that make the mean over families of pooled rates, the families,
     and what is left out.
@@ -543,9 +485,7 @@ def _mean_over_families(
             continue
         counted = [cell["satisfied"] + (cell["violated"] or 0) for cell in rows if cell["satisfied"] is not None]
         members.setdefault(family, {})[key] = float(min(counted)) if counted else 1.0
-    weights = {
-        key: size / sum(sizes.values()) / len(members) for sizes in members.values() for key, size in sizes.items()
-    }
+    weights = {key: size / sum(of.values()) / len(members) for of in members.values() for key, size in of.items()}
     left_out: list[str] = []
     for family in sorted(names, key=name_order):
         lacking = names[family] & without
@@ -553,13 +493,12 @@ def _mean_over_families(
     return weights, sorted(members, key=name_order), left_out
 
 
-def _state(ranked: WeightedRanking) -> tuple[State, list[str]]:
+def _state(ranking: Cells, best: Sequence[str]) -> tuple[str, list[str]]:
     """How sure the best system is, and which systems to name."""
-    best = ranked["winner"]
     if not best:
         return "unknown", []
-    known = {one["system"]: one for one in ranked["ranking"] if one["p_best"] is not None}
-    chances = {system: one["p_best"] or 0.0 for system, one in known.items()}
+    known = {one["system"]: one for one in ranking if one["p_best"] is not None}
+    chances = {system: one["p_best"] for system, one in known.items()}
     if best[0] not in chances:
         return "looks", list(best)
     # Systems within delta of each other are both best: several at once are sure only where their intervals say so.
@@ -568,11 +507,23 @@ def _state(ranked: WeightedRanking) -> tuple[State, list[str]]:
     if chances[best[0]] >= LIKELY and len(best) == 1:
         return "likely", list(best)
     order = sorted(chances, key=lambda system: (-chances[system], system))
-    first = [system for system in order[2:] if known[system]["rank_low"] == 1 and chances[system] >= OUT]
-    return "open", order[:2] + first
+    return "open", order[:2] + [one for one in order[2:] if known[one]["rank_low"] == 1 and chances[one] >= OUT]
 
 
-def add_accuracy(report: ReportDocument, right_outputs: Sequence[RightOutputs]) -> None:
+# Accuracy beside the decision.
+
+
+def accuracy_of(answered: SystemAccuracy, confidence: float = 0.95) -> Entry:
+    """Return a system's accuracy with its mid-p interval for texts to come, where outputs of one document count as
+    their effective number."""
+    if not answered.outputs:
+        return estimated(None, 0)
+    rate, worth = answered.right / answered.outputs, answered.outputs if answered.worth is None else answered.worth
+    ends = mid_p(rate * worth, worth, None, confidence=confidence)
+    return estimated((rate, ends.low, ends.high), answered.outputs)
+
+
+def add_accuracy(report: Entry, right_outputs: Sequence[RightOutputs]) -> None:
     """Put the accuracy of the systems on the sources beside the decision of each task.
 
     Gold's labels go before the answers of people, which are about drawn sources alone.
@@ -584,22 +535,20 @@ def add_accuracy(report: ReportDocument, right_outputs: Sequence[RightOutputs]) 
         decision["accuracy"] = _accuracy([one for one in studies if one.by == by], decision["systems"])
 
 
-def _accuracy(studies: Sequence[RightOutputs], chosen: Sequence[str]) -> DecisionAccuracy | None:
+def _accuracy(studies: Sequence[RightOutputs], chosen: Sequence[str]) -> Entry | None:
     """The accuracy of every system over these studies together; None where no source has a label.
 
     `best` is named only where it is none of the `chosen`: there accuracy orders the systems otherwise. It is told
     `apart` where the interval of its lead over the best of these is above 0, the two taken as independent, which is
     cautious of systems that are asked the same texts.
     """
-    from audit.reports.build import accuracy_of
-
     totals: dict[str, SystemAccuracy] = {}
     for one in (system for study in studies for system in study.systems):
         before = totals.get(one.system, SystemAccuracy(one.system, 0, 0, 0.0))
         worth = (before.worth or 0.0) + (one.outputs if one.worth is None else one.worth)
         outputs, right = before.outputs + one.outputs, before.right + one.right
         totals[one.system] = SystemAccuracy(one.system, outputs, right, worth)
-    known: Any = {name: accuracy_of(total) for name, total in totals.items() if total.outputs}
+    known = {name: accuracy_of(total) for name, total in totals.items() if total.outputs}
     if not known:
         return None
     rates = {system: rate["value"] for system, rate in known.items()}
@@ -609,12 +558,11 @@ def _accuracy(studies: Sequence[RightOutputs], chosen: Sequence[str]) -> Decisio
         first, second = known[best[0]], known[max(named, key=rates.__getitem__)]
         below = math.hypot(first["value"] - first["low"], second["high"] - second["value"])
         apart = first["value"] - second["value"] > below + TIED
+    order = sorted(known, key=lambda system: (-rates[system], system))
     return {
         "texts": max(rate["n"] for rate in known.values()),
         "by": studies[0].by,
-        "systems": [
-            {"system": system, "accuracy": known[system]} for system in sorted(known, key=lambda s: (-rates[s], s))
-        ],
+        "systems": [{"system": system, "accuracy": known[system]} for system in order],
         "best": best if other else [],
         "apart": apart,
     }
@@ -623,33 +571,32 @@ def _accuracy(studies: Sequence[RightOutputs], chosen: Sequence[str]) -> Decisio
 # Comparisons that were named before the first answer.
 
 
-def primary_entries(plans: Sequence[PlanAdherence], basis: Basis) -> list[PrimaryEntry]:
+def primary_entries(plans: Sequence[PlanAdherence], basis: Basis) -> list[Entry]:
     """Return the primary comparisons that the frozen plans of studies name, each tested by itself where the plan was
     frozen before the first answer and names the same two ever since."""
-    entries: list[PrimaryEntry] = []
+    entries: list[Entry] = []
     for plan in plans:
         settings, answers = plan.plan.content.get("report", {}), plan.before or 0
         named = primary_named(settings.get("primary"), settings.get("primary_relation"))
         if named is None or plan.frozen_at is None:
             continue
         comparison, systems = basis.comparisons[plan.study], (named.system, named.other)
-        sizes = {name: len(groups.source) for name, groups in comparison.groups.items()}
-        wanted = [name for name in sizes if named.relation in (None, name)]
-        if not wanted or not set(systems) <= set(comparison.systems):
+        sizes = {name: len(of.source) for name, of in comparison.groups.items() if named.relation in (None, name)}
+        if not sizes or not set(systems) <= set(comparison.systems):
             continue
-        weights = {name: sizes[name] / sum(sizes[one] for one in wanted) for name in wanted}
-        pair: Any = compared_pair(comparison, weights, systems, basis, basis.delta)
+        weights = {name: size / sum(sizes.values()) for name, size in sizes.items()}
+        pair = compared_pair(comparison, weights, systems, basis, basis.delta)
         if not pair["judged"] and pair["informative"]:
-            nothing = dict.fromkeys(("difference", "low", "high", "p", "p_above", "p_below"))
-            pair |= {**nothing, "reason": message("no_order.none_judged")}
+            pair |= dict.fromkeys(("difference", "low", "high", "p", "p_above", "p_below"))
+            pair["reason"] = message("no_order.none_judged")
         columns = comparison.columns(systems)
         changed = any(change.key.startswith("report.primary") for _, change in plan.changed)
         more = {
             "study": plan.study,
             "task": str(plan.plan.content["study"]["task"]),
             "relation": named.relation,
-            "relations": sum(comparison.groups[name].pair(*columns).groups > 0 for name in wanted),
-            "compared": len(wanted),
+            "relations": sum(comparison.groups[name].pair(*columns).groups > 0 for name in sizes),
+            "compared": len(sizes),
             "tested": not answers and not changed,
             "named_at": plan.frozen_at.isoformat(timespec="seconds"),
             "answers_before": answers,

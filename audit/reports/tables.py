@@ -56,11 +56,7 @@ class Table:
 
 
 def fitting(columns: Sequence[int], names: int, sizes: Sequence[int], room: int) -> Iterator[list[int]]:
-    """Yield columns that fit beside each other, the first `names` of them each time.
-
-    >>> list(fitting([0, 1, 2, 3], 1, [5, 4, 4, 4], 20))
-    [[0, 1, 2], [0, 3]]
-    """
+    """Yield columns that fit beside each other, the first `names` of them each time."""
     chosen = list(columns[:names])
     for at in columns[names:]:
         if len(chosen) > names and sum(sizes[i] + 2 for i in (*chosen, at)) > room:
@@ -170,20 +166,12 @@ def closing(document: Mapping[str, Any], *more: str) -> Section:
 
 
 def wrap(text: str, width: int, further: str = "  ", first: str = "") -> list[str]:
-    """Return lines of at most so many columns.
-
-    >>> wrap("one two", 5)
-    ['one', '  two']
-    """
+    """Return lines of at most so many columns."""
     return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=further) or [""]
 
 
 def wide(text: str) -> int:
-    """Return the columns of a terminal that a text takes: letters of Chinese, Japanese and Korean take two.
-
-    >>> wide("ab"), wide("\\u4f53\\u80b2")
-    (2, 4)
-    """
+    """Return the columns of a terminal that a text takes: letters of Chinese, Japanese and Korean take two."""
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 

@@ -5,9 +5,9 @@ A follow-up is unsound where its text is invalid by people's ratings, or where i
 `audit validity report` is this document; the report's notes name relations whose follow-ups are often invalid.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ from audit.judging.answers import is_counted
 from audit.messages import message
 from audit.relations import Outcome, name_order
 from audit.reports.agreement import coefficient_table
-from audit.reports.document import Entry, EstimateEntry, ReportDocument, estimated, plain
+from audit.reports.document import Entry, ReportDocument, estimated, plain
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import UNKNOWN, Say, count, estimate, number
 from audit.statistics.agreement import Ratings, suite
@@ -44,56 +44,33 @@ from audit.store.core import annotator, judgement, question, relation, study, sy
 from audit.tasks import wording
 from audit.tasks.questions import HOLDS, RATINGS, SCALES, UNSURE
 
-AGREEMENT = {
-    None: ("percent_agreement",),
-    "ordinal": ("krippendorff_alpha",),
-    "quadratic": ("cohen_kappa", "fleiss_kappa"),
-}
-"""The coefficients of raters, by level."""
-
-
-@dataclass(frozen=True, eq=False)
-class ValidityRecord:
-    """What was drawn and how it was rated.
-
-    `pairs` has a row a drawn pair: study, task, relation_id, relation, group_id, source and follow_up (inputs), cluster
-    and holds (1 or 0: whether the relation holds in the group, NaN while nobody has settled that). `ratings` has a row
-    a rating that counts: input_id, scale, annotator, rating (1 to 5, or unsure). `systems` names those of
-    `checks`; `wanted` is how many people rate each text, by study.
-    """
-
-    pairs: pd.DataFrame
-    ratings: pd.DataFrame
-    checks: Checked
-    systems: Mapping[int, str]
-    wanted: Mapping[int, int]
-
-    @property
-    def is_judged(self) -> bool:
-        """Whether somebody has rated a text, or a question about a group is settled."""
-        return bool(len(self.ratings)) or bool(self.pairs["holds"].notna().any())
+_OF_RATERS = {
+    (None, "percent_agreement"), ("ordinal", "krippendorff_alpha"), ("quadratic", "cohen_kappa"),
+    ("quadratic", "fleiss_kappa"),
+}  # fmt: skip
 
 
 def read_validity(
-    connection: Connection, studies: Collection[int] | None = None, checks: Checked | None = None
-) -> ValidityRecord | None:
-    """Read what a validity report needs, of these studies or of all; None where no pairs were drawn.
+    connection: Connection, studies: Collection[int] | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame] | None:
+    """Return the drawn pairs of these studies or of all, and how texts were rated; None where nothing was drawn.
 
-    `checks` are those of the studies, where they were read before.
+    Of a pair: study, wanted (raters of each text), task, relation_id, relation, group_id, source and follow_up
+    (inputs), cluster, holds (1 or 0: whether the relation holds in the group, NaN while nobody has settled that), the
+    scores SCALE_source and SCALE_follow_up, and valid (NaN where a score is missing). Of a rating that counts:
+    input_id, scale, annotator and rating, 1 to 5 or unsure.
     """
     asked = select(validity_study.c.study_id, validity_study.c.annotators).order_by(validity_study.c.study_id)
-    wanted = {int(id): int(number) for id, number in connection.execute(asked) if studies is None or id in studies}
+    wanted = {id: number for id, number in connection.execute(asked) if studies is None or id in studies}
     if not wanted:
         return None
-    tasks, relations, systems = (
-        dict(connection.execute(select(*columns)).all())
-        for columns in ((study.c.id, study.c.task), (relation.c.id, relation.c.name), (system.c.id, system.c.name))
-    )
     key = ["study_id", "relation_id", "rank", "group_id"]
     members = pd.DataFrame(drawn_members(connection, list(wanted)), columns=[*key, "role", "input_id"])
     pairs = members.pivot(index=key, columns="role", values="input_id").reindex(columns=["source", "follow_up"])
     pairs = pairs.reset_index().rename(columns={"study_id": "study"})
-    pairs["task"], pairs["relation"] = pairs["study"].map(tasks), pairs["relation_id"].map(relations)
+    pairs["wanted"] = pairs["study"].map(wanted)
+    for name, of, table, column in (("task", "study", study, "task"), ("relation", "relation_id", relation, "name")):
+        pairs[name] = pairs[of].map(dict(connection.execute(select(table.c.id, table.c[column])).all()))
     pairs["cluster"] = source_clusters(connection, wanted).of((pairs["group_id"] // LIMIT**2).to_numpy(np.int64))
     answers, content_of = group_answers(connection), contents(connection, set(pairs["group_id"].tolist()))
     holds = {id: HOLDS in answers[content].allowed for id, content in content_of.items() if content in answers}
@@ -102,14 +79,20 @@ def read_validity(
         select(question.c.input_id, question.c.kind, annotator.c.name, judgement.c.answer)
         .join(judgement, judgement.c.question_id == question.c.id)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
-        .where(question.c.kind.in_(SCALES), judgement.c.round == 1, is_counted(judgement))
-        .where(is_person(annotator))
+        .where(question.c.kind.in_(SCALES), judgement.c.round == 1, is_counted(judgement), is_person(annotator))
         .order_by(judgement.c.id)
     )
-    ids = sorted({*pairs["source"].tolist(), *pairs["follow_up"].tolist()})
-    rows = rows_among(connection, of_texts, question.c.input_id, ids)
-    ratings = pd.DataFrame(list(rows), columns=["input_id", "scale", "annotator", "rating"])
-    return ValidityRecord(pairs, ratings, checks or checked(connection, list(wanted)), systems, wanted)
+    texts = sorted({*pairs["source"].tolist(), *pairs["follow_up"].tolist()})
+    rows = list(rows_among(connection, of_texts, question.c.input_id, texts))
+    ratings = pd.DataFrame(rows, columns=["input_id", "scale", "annotator", "rating"])
+    numbers = ratings[ratings["rating"] != UNSURE].astype({"rating": float})
+    scores = numbers.pivot_table(index="input_id", columns="scale", values="rating").reindex(columns=list(SCALES))
+    source, follow_up = (scores.reindex(pairs[role]).to_numpy(float) for role in ("source", "follow_up"))
+    unrated = np.isnan(np.hstack([source, follow_up])).any(axis=1)
+    pairs["valid"] = np.where(unrated, np.nan, is_valid(source, follow_up))
+    for at, scale in enumerate(SCALES):
+        pairs[f"{scale}_source"], pairs[f"{scale}_follow_up"] = source[:, at], follow_up[:, at]
+    return pairs, ratings
 
 
 def validity_report(database: Engine | Connection, study: int | None = None) -> Entry:
@@ -118,23 +101,28 @@ def validity_report(database: Engine | Connection, study: int | None = None) -> 
     with snapshot(database) as connection:
         if study is not None:
             need_study(connection, study)
-        record = read_validity(connection, None if study is None else [study])
-    if record is None:
-        raise AuditError(message("validity.none_drawn"))
-    rated = record.ratings
-    if not record.is_judged:
-        raise AuditError(message("validity.none_rated"))
-    entries = validity_entries(record)
-    raters = rated.groupby("annotator", sort=True).size().rename("ratings").reset_index()
+        found = read_validity(connection, None if study is None else [study])
+        if found is None:
+            raise AuditError("no pairs were drawn to be rated; draw some with `audit validity draw`")
+        pairs, ratings = found
+        entries = validity_entries(connection, pairs, ratings)
+    if not entries:
+        raise AuditError("nobody has rated any of the drawn texts yet")
+    raters = ratings.groupby("annotator", sort=True).size().rename("ratings").rename_axis("name").reset_index()
+    questions, most = len({*pairs["source"], *pairs["follow_up"]}) * len(SCALES), int(pairs["wanted"].max())
+    few = questions - int((ratings.groupby(["input_id", "scale"]).size() >= most).sum())
     return {
-        "raters": raters.rename(columns={"annotator": "name"}).to_dict("records"),
-        "unsure": int((rated["rating"] == UNSURE).sum()),
+        "raters": raters.to_dict("records"),
+        "unsure": int((ratings["rating"] == UNSURE).sum()),
         "relations": entries,
-        "agreement": [_agreement(rated[rated["scale"] == scale], scale, record) for scale in SCALES],
-        "notes": [*_notes(record), *low_notes(entries)],
+        "agreement": [
+            {"scale": scale, "coefficients": _agreement(pairs, ratings[ratings["scale"] == scale])} for scale in SCALES
+        ],
+        "notes": [message("validity.few_ratings", count=few, whole=questions, wanted=most)] * bool(few)
+        + low_notes(entries),
         "signature": {
             "audit": audit.__version__,
-            "studies": sorted(record.wanted),
+            "studies": sorted(pairs["study"].unique().tolist()),
             "valid": f"both scales >= {GOOD:g}, or at most {DROP:g} below the source",
             "differences": "t over clusters with two imagined pairs",
             "shares": "exact interval at the effective size of clusters",
@@ -143,170 +131,128 @@ def validity_report(database: Engine | Connection, study: int | None = None) -> 
     }
 
 
-def validity_entries(record: ValidityRecord) -> list[Entry]:
-    """Return an entry for each relation of each study of which pairs were drawn, in their order."""
-    rated = record.ratings
-    numbers = rated[rated["rating"] != UNSURE].assign(rating=lambda frame: frame["rating"].astype(float))
-    scores = numbers.pivot_table(index="input_id", columns="scale", values="rating").reindex(columns=list(SCALES))
-    source, follow_up = (scores.reindex(record.pairs[role]).to_numpy(float) for role in ("source", "follow_up"))
-    unrated = np.isnan(np.hstack([source, follow_up])).any(axis=1)
-    pairs = record.pairs.assign(valid=np.where(unrated, np.nan, is_valid(source, follow_up)))
-    for at, scale in enumerate(SCALES):
-        pairs[f"{scale}_source"], pairs[f"{scale}_follow_up"] = source[:, at], follow_up[:, at]
-    entries = [_entry(of_relation, record) for _, of_relation in pairs.groupby(["study", "relation_id"], sort=True)]
+def validity_entries(
+    connection: Connection, pairs: pd.DataFrame, ratings: pd.DataFrame, checks: Checked | None = None
+) -> list[Entry]:
+    """Return an entry for each relation of each study of which pairs were drawn, in their order; none before somebody
+    has rated a text or settled whether a relation holds. `checks` are those of the studies, where they were read."""
+    if ratings.empty and pairs["holds"].isna().all():
+        return []
+    checks = checks or checked(connection, sorted(pairs["study"].unique().tolist()))
+    systems = dict(connection.execute(select(system.c.id, system.c.name)).all())
+    names = [systems[id] for id in checks.systems]
+    entries = [_entry(of, checks, names) for _, of in pairs.groupby(["study", "relation_id"], sort=True)]
     return sorted(entries, key=lambda entry: (entry["study"], name_order(entry["relation"])))
 
 
-def _entry(pairs: pd.DataFrame, record: ValidityRecord) -> Entry:
+def _entry(pairs: pd.DataFrame, checks: Checked, systems: Sequence[str]) -> Entry:
     study_id, relation_id, task, name = pairs.iloc[0][["study", "relation_id", "task", "relation"]]
     rated, judged = (pairs[pairs[column].notna()] for column in ("valid", "holds"))
-    valid, broken = rated["valid"] == 1, judged["holds"] == 0
-    rows = np.flatnonzero((record.checks.study == study_id) & (record.checks.relation == relation_id))
-    cells = list(_cells(record, rows, "text", rated.assign(unsound=~valid)))
-    if len(judged):
-        cells += _cells(record, rows, "relation", judged.assign(unsound=broken))
-    return {
-        "study": int(study_id),
-        "task": str(task),
-        "relation": str(name),
-        "pairs": len(pairs),
-        "scales": [_scale(scale, pairs) for scale in SCALES],
-        "valid": int(valid.sum()),
-        "share": _share(rated["cluster"], valid),
-        "holds": {"broken": int(broken.sum()), "rate": _share(judged["cluster"], broken)},
-        "cells": cells,
-    }
-
-
-def _share(cluster: pd.Series, hit: Any) -> EstimateEntry:
-    return estimated(rate_of_clusters(cluster.to_numpy(), np.asarray(hit, int)), len(cluster))
-
-
-def _scale(name: str, pairs: pd.DataFrame) -> Entry:
-    """Return what pairs say on one scale, those of which both texts have a score."""
-    pairs = pairs.dropna(subset=[f"{name}_source", f"{name}_follow_up"])
-    source, follow_up = (pairs[f"{name}_{role}"] for role in ("source", "follow_up"))
-    difference = paired_difference((follow_up - source).to_numpy(float), pairs["cluster"].to_numpy())
-    return {
-        "scale": name,
-        "original": plain(source.mean()),
-        "follow_up": plain(follow_up.mean()),
-        "difference": estimated(difference, len(pairs)),
-        "good": _share(pairs["cluster"], follow_up >= GOOD - 1e-9),
-    }
-
-
-def _cells(
-    record: ValidityRecord, rows: np.ndarray, by: Literal["text", "relation"], judged: pd.DataFrame
-) -> Iterator[Entry]:
-    """Yield what violations of each system are worth, by the judged pairs of its violated and satisfied groups."""
-    checks, names = record.checks, record.systems
+    rows = np.flatnonzero((checks.study == study_id) & (checks.relation == relation_id))
     groups, outcomes = checks.groups(rows), checks.outcome[rows]
-    for column, system_id in sorted(enumerate(checks.systems), key=lambda place: names[place[1]]):
-        of_pairs = judged["group_id"].map(pd.Series(outcomes[:, column], groups[:, column]))
-        satisfied, violated = (
-            OutcomePairs(
-                int((outcomes[:, column] == outcome).sum()),
-                judged.loc[of_pairs == outcome, "unsound"].to_numpy(bool),
-                judged.loc[of_pairs == outcome, "cluster"].to_numpy(np.int64),
-            )
-            for outcome in (int(Outcome.SATISFIED), int(Outcome.VIOLATED))
+    cells = list[Entry]()
+    for by, asked, column in (("text", rated, "valid"), ("relation", judged, "holds")):
+        for at in np.argsort(systems, kind="stable") if by == "text" or len(judged) else ():
+            cells += _cell(systems[at], by, asked, asked[column] == 0, pd.Series(outcomes[:, at], groups[:, at]))
+    valid, broken, scales = rated["valid"] == 1, judged["holds"] == 0, list[Entry]()
+    shares = [
+        estimated(rate_of_clusters(of["cluster"].to_numpy(), hit.to_numpy(int)), len(of))
+        for of, hit in ((rated, valid), (judged, broken))
+    ]
+    for scale in SCALES:
+        both = pairs.dropna(subset=[f"{scale}_source", f"{scale}_follow_up"])
+        source, follow_up = both[f"{scale}_source"], both[f"{scale}_follow_up"]
+        difference = paired_difference((follow_up - source).to_numpy(float), both["cluster"].to_numpy())
+        means = {"scale": scale, "original": plain(source.mean()), "follow_up": plain(follow_up.mean())}
+        scales.append(means | {"difference": estimated(difference, len(both))})
+    return {
+        "study": int(study_id), "task": str(task), "relation": str(name), "pairs": len(pairs), "scales": scales,
+        "valid": int(valid.sum()), "share": shares[0], "holds": {"broken": int(broken.sum()), "rate": shares[1]},
+        "cells": cells,
+    }  # fmt: skip
+
+
+def _cell(name: str, by: str, asked: pd.DataFrame, unsound: pd.Series, outcome: pd.Series) -> Iterator[Entry]:
+    """Yield what a system's violations are worth, by the judged pairs of its violated and satisfied groups, whose
+    `outcome` is by group."""
+    of_pairs = asked["group_id"].map(outcome)
+    satisfied, violated = (
+        OutcomePairs(
+            int((outcome == kind).sum()),
+            unsound[of_pairs == kind].to_numpy(bool),
+            asked.loc[of_pairs == kind, "cluster"].to_numpy(np.int64),
         )
-        if not satisfied.groups + violated.groups:
-            continue
-        unsound, rate = violations_worth(satisfied, violated)
+        for kind in (int(Outcome.SATISFIED), int(Outcome.VIOLATED))
+    )
+    if satisfied.groups + violated.groups:
+        share, rate = violations_worth(satisfied, violated)
         yield {
-            "system": names[system_id],
-            "by": by,
-            "asked_satisfied": len(satisfied.unsound),
-            "asked_violated": len(violated.unsound),
-            "unsound_violated": int(violated.unsound.sum()),
-            "unsound": estimated(unsound if violated.groups else None),
-            "vr_observed": violated.groups / (satisfied.groups + violated.groups),
-            "vr_sound": estimated(rate),
-        }
+            "system": name, "by": by, "asked_satisfied": len(satisfied.unsound),
+            "asked_violated": len(violated.unsound), "unsound_violated": int(violated.unsound.sum()),
+            "unsound": estimated(share if violated.groups else None),
+            "vr_observed": violated.groups / (satisfied.groups + violated.groups), "vr_sound": estimated(rate),
+        }  # fmt: skip
 
 
-def _agreement(rated: pd.DataFrame, scale: str, record: ValidityRecord) -> Entry:
+def _agreement(pairs: pd.DataFrame, rated: pd.DataFrame) -> list[Entry]:
     """Return how far the raters of one scale agree, over texts."""
-    numbers = rated[rated["rating"] != UNSURE]
-    coefficients: list[Entry] = []
-    if numbers["annotator"].nunique() > 1:
-        # Texts of one source go together: the source's own text, and what was made of it.
-        cluster_of = pd.concat([record.pairs.set_index(role)["cluster"] for role in ("follow_up", "source")]).to_dict()
-        frame = numbers.rename(columns={"input_id": "item", "rating": "label"})
-        ratings = Ratings.of(frame.assign(cluster=frame["item"].map(cluster_of)), RATINGS)
-        for level, names in AGREEMENT.items():
-            coefficients += [asdict(one) for one in suite(ratings, level) if one.level == level and one.name in names]
-    return {"scale": scale, "coefficients": coefficients}
-
-
-def _notes(record: ValidityRecord) -> Iterator[str]:
-    """Yield what is missing."""
-    questions = len({*record.pairs["source"], *record.pairs["follow_up"]}) * len(SCALES)
-    most = max(record.wanted.values())
-    if few := questions - int((record.ratings.groupby(["input_id", "scale"]).size() >= most).sum()):
-        yield message("validity.few_ratings", count=few, whole=questions, wanted=most)
+    frame = rated[rated["rating"] != UNSURE].rename(columns={"input_id": "item", "rating": "label"})
+    if frame["annotator"].nunique() < 2:
+        return []
+    # Texts of one source go together: the source's own text, and what was made of it.
+    cluster_of = pd.concat([pairs.set_index(role)["cluster"] for role in ("follow_up", "source")]).to_dict()
+    ratings = Ratings.of(frame.assign(cluster=frame["item"].map(cluster_of)), RATINGS)
+    known = {(one.level, one.name): one for level in ("ordinal", "quadratic") for one in suite(ratings, level)}
+    return [asdict(one) for key, one in known.items() if key in _OF_RATERS]
 
 
 def low_notes(entries: Sequence[Entry]) -> list[str]:
     """Warn of each relation whose share of valid follow-ups is low, whatever the drawn ones happen to be."""
-    notes = list[str]()
-    for entry in entries:
-        share = entry["share"]
-        if share["high"] is not None and share["high"] < LOW_SHARE:
-            numbers = {"valid": entry["valid"], "rated": share["n"], "high": 100 * share["high"]}
-            limit = 100 * LOW_SHARE
-            notes.append(message("validity.low", relation=entry["relation"], limit=limit, **numbers))
-    return notes
+    low = [one for one in entries if one["share"]["high"] is not None and one["share"]["high"] < LOW_SHARE]
+    return [
+        message("validity.low", relation=one["relation"], limit=100 * LOW_SHARE, valid=one["valid"],
+                rated=one["share"]["n"], high=100 * one["share"]["high"])
+        for one in low
+    ]  # fmt: skip
 
 
 def add_carries(report: ReportDocument, counted: Counted, target: Target) -> None:
     """Add to each relation of a report how many carried answers were wrong, of those that people answered, too."""
     names = counted.cells[["study", "relation", "study_id", "relation_id"]].drop_duplicates()
     ids = {tuple(row[:2]): row[2:] for row in names.itertuples(index=False, name=None)}
+    rows = [(one.group_id, one.source, one.follow_up, one.wrong) for one in counted.audited]
+    audited = pd.DataFrame(rows, columns=["group", "source", "follow_up", "wrong"]).astype(np.int64)
     for entry in report["relations"]:
         study, id = ids[entry["study"], entry["relation"]]
-        population, of = counted.populations[study], dict[tuple[int, int], tuple[int, bool]]()
-        for one in counted.audited:
-            source = one.group_id // LIMIT**2
-            place = int(np.searchsorted(population.source, source))
-            if one.group_id // LIMIT % LIMIT == id and source in population.source[place : place + 1]:
-                of[one.source, one.follow_up] = place, one.wrong  # of several systems it is one observation
-        places, wrong = (np.array([part[at] for part in of.values()], int) for at in (0, 1))
-        error = carry_error(population.cluster[places] if target == "population" else places, wrong)
+        population = counted.populations[study]
+        own = (audited["group"] // LIMIT % LIMIT == id) & (audited["group"] // LIMIT**2).isin(population.source)
+        own = audited[own].drop_duplicates(["source", "follow_up"], keep="last")  # several systems are one observation
+        places = np.searchsorted(population.source, own["group"] // LIMIT**2)
+        error = carry_error(population.cluster[places] if target == "population" else places, own["wrong"].to_numpy())
         entry["carry"] = {"wrong": error.wrong, "error": estimated(error, error.audited)}
 
 
 def validity_sections(document: Entry) -> Iterator[Section]:
     """Yield who rated, the ratings by relation, what violations are worth, and how far raters agree."""
     raters = ", ".join(f"{rater['name']} ({count(rater['ratings'])})" for rater in document["raters"])
-    say, agreement = Say(), list[Section]()
+    who, say = f"Rated by {raters}; {count(document['unsure'])} answers were unsure and count as none.", Say()
+    parts: list[Any] = [who, *validity_parts(document["relations"], say)]
     for part in document["agreement"]:
-        known = part["coefficients"]
-        of = [coefficient_table(known)] if known else ["There is nothing to compare: fewer than two raters."]
-        agreement.append(Section(f"Agreement of raters on {say('scale.name_' + part['scale']).lower()}", of))
-    who = f"Rated by {raters}; {count(document['unsure'])} answers were unsure and count as none."
-    parts = [who, *validity_parts(document["relations"], say), *agreement, closing(document)]
-    yield Section(say("validity.title"), parts)
+        found = coefficient_table(part["coefficients"]) if part["coefficients"] else "There are fewer than two raters."
+        parts.append(Section(f"Agreement of raters on {say('scale.name_' + part['scale']).lower()}", [found]))
+    yield Section(say("validity.title"), [*parts, closing(document)])
 
 
 def validity_parts(entries: Sequence[Entry], say: Say) -> Iterator[str | Table]:
     """Yield for each study the ratings by relation, as TextFlint's human evaluation prints them, and what violations
     are worth where pairs of violated groups were judged."""
-
-    def heads(*names: str) -> list[str]:
-        return [say(f"validity.{name}") for name in names]
-
     scales = [f"{scale}_{text}" for scale in reversed(SCALES) for text in ("original", "follow_up", "difference")]
     names = ["relation", "rated", *(name if "difference" not in name else "difference" for name in scales), "valid"]
     for study_id in dict.fromkeys(entry["study"] for entry in entries):
         of_study = [entry for entry in entries if entry["study"] == study_id]
-        task = wording(of_study[0]["task"], say.language).name
-        broken = ["broken"] * any(entry["holds"]["rate"]["n"] for entry in of_study)
-        yield say("validity.table", study=study_id, task=task)
-        rows = [_row(entry)[: len(names + broken)] for entry in of_study]
-        yield Table(heads(*names, *broken), rows)
+        heads = [*names, *["broken"] * any(entry["holds"]["rate"]["n"] for entry in of_study)]
+        yield say("validity.table", study=study_id, task=wording(of_study[0]["task"], say.language).name)
+        yield Table([say(f"validity.{name}") for name in heads], [_row(entry)[: len(heads)] for entry in of_study])
         for kind in ("text", "relation"):
             cells = [
                 (
@@ -319,8 +265,9 @@ def validity_parts(entries: Sequence[Entry], say: Say) -> Iterator[str | Table]:
                 if cell["by"] == kind and cell["asked_violated"]
             ]  # fmt: skip
             if cells:
+                of_cells = ("relation", "system", "vr", "of_violated", "unsound", "vr_sound")
                 yield say(f"validity.violations_{kind}", least=LEAST)
-                yield Table(heads("relation", "system", "vr", "of_violated", "unsound", "vr_sound"), cells, 2)
+                yield Table([say(f"validity.{name}") for name in of_cells], cells, 2)
 
 
 def _row(entry: Entry) -> tuple[Any, ...]:

@@ -16,29 +16,17 @@ PERCENT = "\N{NO-BREAK SPACE}%"
 
 
 def percent(rate: float | None, digits: int = 1) -> str:
-    """Return a fraction as a percentage without its sign; a dash where it is unknown.
-
-    >>> percent(0.1236), percent(None)
-    ('12.4', '–')
-    """
+    """Return a fraction as a percentage without its sign; a dash where it is unknown."""
     return UNKNOWN if rate is None else f"{100 * rate:.{digits}f}"
 
 
 def count(number: int | None) -> str:
-    """Return a count with separators; a dash where it is unknown.
-
-    >>> count(12345)
-    '12,345'
-    """
+    """Return a count with separators; a dash where it is unknown."""
     return UNKNOWN if number is None else f"{number:,}"
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Return a number with `digits` decimals; a dash where it is unknown.
-
-    >>> number(0.5), number(2, 1), number(None)
-    ('0.5000', '2.0', '–')
-    """
+    """Return a number with `digits` decimals; a dash where it is unknown."""
     return UNKNOWN if value is None else f"{value:.{digits}f}"
 
 
@@ -53,11 +41,7 @@ def signed(rate: float) -> str:
 
 
 def p_number(p: float | None) -> str:
-    """Return a p-value with four decimals, never 0; a dash where it is unknown.
-
-    >>> p_number(0.00561), p_number(1e-9), p_number(None)
-    ('0.0056', '< 0.0001', '–')
-    """
+    """Return a p-value with four decimals, never 0; a dash where it is unknown."""
     return "< 0.0001" if p is not None and p < 0.0001 else number(p)
 
 
@@ -123,20 +107,12 @@ class Estimate:
 
 
 def estimate(entry: Mapping[str, Any]) -> Estimate:
-    """Return a rate of a document.
-
-    >>> estimate({"value": 0.2, "low": 0.1, "high": 0.35, "n": 60, "reason": None})
-    20.0 % [10.0–35.0]
-    """
+    """Return a rate of a document."""
     return Estimate(**{part.name: entry.get(part.name) for part in fields(Estimate)})
 
 
 class Say:
-    """The words of a language: called with a code of the catalogue and its parameters, it returns the text.
-
-    >>> Say("zh")("rate.of", part=3, whole=20), Say().list(["a", "b"]), Say().cell(0.5), Say().cell(1200)
-    ('3 / 20', 'a, b', '50.0', '1,200')
-    """
+    """The words of a language: called with a code of the catalogue and its parameters, it returns the text."""
 
     def __init__(self, language: str = ENGLISH):
         self.language = language
@@ -189,11 +165,7 @@ def capital(sentence: str) -> str:
 
 
 def task_name(task: str, language: str = ENGLISH) -> str:
-    """Return a task, with its label scheme where it has one.
-
-    >>> task_name("classification/a,b"), task_name("classification/a,b", "zh")
-    ('classification/a,b', '分类/a,b')
-    """
+    """Return a task, with its label scheme where it has one."""
     return wording(task, language).name + task[len(base_of(task)) :]
 
 
@@ -204,11 +176,7 @@ def family_name(family: str, language: str = ENGLISH) -> str:
 
 def label_name(label: str, tasks: Iterable[str], language: str = ENGLISH) -> str:
     """Return a label of one of these tasks in the middle of a sentence; in English, and a label of a user's scheme in
-    every language, as it is stored.
-
-    >>> label_name("neutral", ["sentiment"], "zh"), label_name("neutral", ["classification/neutral,hot"], "zh")
-    ('中性', 'neutral')
-    """
+    every language, as it is stored."""
     if language == ENGLISH:
         return label
     return next((words for task in tasks if (words := label_words(label, task, language)) != label), label)

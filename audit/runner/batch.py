@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 from audit.errors import AuditError, BadOutput, Declined, Unanswered
 from audit.keys import canonical, fingerprint
-from audit.systems import get_system, is_own, offered
+from audit.systems import get_system, offered
 from audit.systems.base import AsynchronousSystem, System
 from audit.systems.endpoint import Asking, asking_of
 from audit.systems.foreign import contained, message, shown
@@ -39,21 +39,18 @@ class Identity(NamedTuple):
         return cls(system.name, system.version, canonical(dict(system.settings)), ", ".join(system.tasks))
 
 
-def check_same(spec: str, first: Identity | None, again: Identity) -> None:
+def check_same(spec: str, first: Identity | None, system: System) -> None:
     """Raise AuditError where a system, loaded once more, is not the one it was at first (None: unknown)."""
-    if first is None or first == again:
-        return
-    differ = [name for name in Identity._fields if getattr(first, name) != getattr(again, name)]
-    was, now = (", ".join(f"{name} {shown(getattr(identity, name))}" for name in differ) for identity in (first, again))
-    own = "; give it a `version` where it holds what differs each time, such as a time" if is_own(spec) else ""
-    raise AuditError(
-        f"system {spec} had {was} at first, and {now} when it was loaded once more; it must be the same each time, "
-        f"from the same packages and files on every machine{own}"
-    )
+    again = Identity.of(system)
+    if first is not None and first != again:
+        was, now = (f"version {shown(one.version)}, settings {shown(one.settings)}" for one in (first, again))
+        raise AuditError(
+            f"system {spec} had {was} at first, and {now} when it was loaded once more; it must be the same each time, "
+            "from the same packages and files on every machine; give it a `version` where it holds what differs"
+        )
 
 
-@dataclass(frozen=True)
-class Returned:
+class Returned(NamedTuple):
     """Outputs of a batch as plain rows, which pickle smaller than Outputs; how long the system took, and how many
     requests were answered where it asks another machine."""
 
@@ -61,13 +58,12 @@ class Returned:
     seconds: float
     calls: int = 0
 
-    @classmethod
-    def of(cls, outputs: Sequence[Output], seconds: float, calls: int = 0) -> "Returned":
-        rows = [(output.label, output.score, output.text, output.error, output.details) for output in outputs]
-        return cls(rows, seconds, calls)
-
     def outputs(self) -> list[Output]:
         return [Output(*row) for row in self.rows]
+
+
+def rows_of(outputs: Sequence[Output]) -> list[tuple[Any, ...]]:
+    return [(output.label, output.score, output.text, output.error, output.details) for output in outputs]
 
 
 @dataclass(frozen=True)
@@ -85,19 +81,16 @@ class Batch:
 
     def work(self) -> Returned:
         """Return an output per input and time. What raises, or returns what its task does not allow, is an error."""
-        system, task = ready(self.system, self.identity), get_task(self.task)
+        system, task, calls = ready(self.system, self.identity), get_task(self.task), None
         started = perf_counter()
         if is_asynchronous(system):
             calls = Calls(system, _own_asking.setdefault(self.system, asking_of(system)), task)
-            outputs = _run(lambda: calls.outputs(self.inputs, self.times))
-            return Returned.of(outputs, perf_counter() - started, calls.made)
-        outputs = [
-            output
-            for _ in range(self.times)
-            for start in range(0, len(self.inputs), self.call)
-            for output in _call(system, task, self.inputs[start : start + self.call])
-        ]
-        return Returned.of(outputs, perf_counter() - started)
+            outputs = _run(calls, self)
+        else:
+            starts = range(0, len(self.inputs), self.call)
+            parts = [self.inputs[start : start + self.call] for _ in range(self.times) for start in starts]
+            outputs = [output for part in parts for output in _call(system, task, part)]
+        return Returned(rows_of(outputs), perf_counter() - started, calls.made if calls else 0)
 
 
 def ready(spec: str, wanted: Identity | None = None) -> System:
@@ -107,7 +100,7 @@ def ready(spec: str, wanted: Identity | None = None) -> System:
     key = spec, wanted, offered(spec)
     if key not in _ready:
         system = get_system(spec)
-        check_same(spec, wanted, Identity.of(system))
+        check_same(spec, wanted, system)
         system.prepare()
         _ready[key] = system
     return _ready[key]
@@ -175,16 +168,15 @@ _own_asking: dict[str, Asking] = {}
 _loops: list[asyncio.AbstractEventLoop] = []
 
 
-def _run(work: Callable[[], Any]) -> list[Output]:
+def _run(calls: Calls, batch: Batch) -> list[Output]:
     if not _loops:
         _loops.append(asyncio.new_event_loop())
     try:
-        outputs: list[Output] = _loops[0].run_until_complete(work())
+        return _loops[0].run_until_complete(calls.outputs(batch.inputs, batch.times))
     except BaseException:  # its time is over, or somebody pressed Ctrl-C: what hangs there is left behind
         _loops.clear()
         _own_asking.clear()
         raise
-    return outputs
 
 
 # What is kept of an output.
@@ -204,33 +196,27 @@ def _accepted(task: Task, output: Output) -> Output:
     elif output.score is not None and not math.isfinite(output.score):
         accepted = failed(f"score {float(output.score)} is not a number from 0 to 1")
     else:
-        accepted = _plain(task.checked(output))
+        accepted = task.checked(output)
+        # Nearly all are in Python's own types; a database takes neither NumPy's numbers nor half characters.
+        if type(output.label) is not str or type(output.score) not in (float, NoneType) or output.text is not None:
+            label, score, text = accepted.label, accepted.score, accepted.text
+            accepted = Output(
+                None if label is None else str(label),
+                None if score is None else float(score),
+                None if text is None else _text(text),
+            )
     return replace(accepted, details=_details(output.details)) if output.details else accepted
 
 
 def _details(details: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is kept of an output's details: of what was read, a fingerprint tells whether it was the same."""
-    kept: dict[str, Any] = {}
-    if reasoning := details.get("reasoning"):
-        kept["reasoning"] = _text(reasoning)[:_RAW]
-    if (read := details.get("read")) is not None:
-        kept["read"] = fingerprint([_text(read)])
-    if cut := details.get("cut"):
-        kept["cut"] = int(cut)
-    if used := details.get("used"):
-        kept["used"] = dict(used)
-    return kept
-
-
-def _plain(output: Output) -> Output:
-    """Return the output in Python's own types: a database takes neither NumPy's numbers nor half characters."""
-    if type(output.label) is str and type(output.score) in (float, NoneType) and output.text is None:
-        return output  # as nearly all are
-    return Output(
-        None if output.label is None else str(output.label),
-        None if output.score is None else float(output.score),
-        None if output.text is None else _text(output.text),
-    )
+    keep: dict[str, Callable[[Any], Any]] = {
+        "reasoning": lambda value: _text(value)[:_RAW],
+        "read": lambda value: fingerprint([_text(value)]),
+        "cut": int,
+        "used": dict,
+    }
+    return {name: kept(details[name]) for name, kept in keep.items() if details.get(name)}
 
 
 def failed(reason: object, raw: object = None) -> Output:

@@ -8,6 +8,7 @@ the price in a system's file. A batch that does not fit any more is cut to what 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
+from operator import add
 
 from audit.errors import AuditError
 from audit.messages import counted
@@ -27,7 +28,7 @@ class Sending:
     cost: float = 0.0
 
     def __add__(self, other: "Sending") -> "Sending":
-        return Sending(*map(sum, zip(astuple(self), astuple(other), strict=True)))
+        return Sending(*map(add, astuple(self), astuple(other)))
 
 
 class Meter:
@@ -43,9 +44,8 @@ class Meter:
         self.counts_tokens = callable(getattr(system, "count_tokens", None))
 
     def of(self, inputs: Sequence[Input], times: int = 1) -> Sending:
-        count_characters = getattr(self._system, "count_characters", _characters)
         count_tokens = getattr(self._system, "count_tokens", None)
-        characters = times * int(count_characters(inputs))
+        characters = times * int(getattr(self._system, "count_characters", _characters)(inputs))
         tokens = times * float(count_tokens(inputs)) if count_tokens else characters / CHARACTERS_OF_TOKEN
         calls = times * -(-len(inputs) // self.batch)
         return Sending(calls, characters, tokens, self.price.of(calls, characters, tokens) if self.price else 0.0)
@@ -84,18 +84,17 @@ class Budget:
         if self.max_cost is None:
             return
         free = [meter.name for meter in meters if meter.price is None]
+        problem = ""
         if free or not prices:
             whose = f"the file of the system {free[0]} has no price" if free else "no system here has a price"
             problem = f"{whose}; add price = {{...}} to it, or limit max_calls"
         elif len(prices) > 1:
             problem = f"the systems' prices are in {' and '.join(sorted(prices))}; run those of one currency at a time"
-        else:
-            return
-        raise AuditError(f"max_cost {self.max_cost:g}: {problem}", parameter=("max_cost", "max_calls"))
+        if problem:
+            raise AuditError(f"max_cost {self.max_cost:g}: {problem}", parameter=("max_cost", "max_calls"))
 
     def fits(self, meter: Meter, inputs: Sequence[Input], times: int = 1) -> int:
-        """Return how many of these inputs, from the first on, may be sent so many times; notes that a limit is reached
-        where none may."""
+        """Return how many of these inputs, from the first on, may be sent so many times; notes where none may."""
         if self._holds(meter.of(inputs, times)):
             return len(inputs)
         numbers = range(1, len(inputs) + 1)  # what more inputs take is never less
@@ -105,9 +104,8 @@ class Budget:
 
     def _holds(self, sending: Sending) -> bool:
         total = self.spent + sending
-        return (self.max_calls is None or total.calls <= self.max_calls) and (
-            self.max_cost is None or total.cost <= self.max_cost * (1 + 1e-9)
-        )
+        within = self.max_calls is None or total.calls <= self.max_calls
+        return within and (self.max_cost is None or total.cost <= self.max_cost * (1 + 1e-9))
 
     def spend(self, sending: Sending) -> None:
         self.spent += sending

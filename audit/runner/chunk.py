@@ -1,7 +1,7 @@
 """One chunk of sources: its groups, the inputs that they wait for, their verdicts, and their rows."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isnan
 from operator import itemgetter
 from traceback import extract_tb
@@ -309,13 +309,13 @@ def load_sources(connection: Connection, study_id: int, seed: int, first: int, l
     """Return a study's sources from the id `first` to the id `last`, by id, in their order."""
     source, input_table = table_of(tables.Source), table_of(tables.Input)
     query = (
-        select(source.c.id, source.c.row, input_table.c.texts, input_table.c.languages)
+        select(source.c.id, source.c.row, source.c.gold, input_table.c.texts, input_table.c.languages)
         .join(input_table, input_table.c.id == source.c.input_id)
         # The sum keeps SQLite from reading the whole study by its index: the ids are the narrower way.
         .where(source.c.study_id + 0 == study_id, source.c.id.between(first, last))
         .order_by(source.c.id)
     )
     return {
-        int(row.id): source_of(Input.stored(row.texts, row.languages), f"{seed}:{row.row}")
+        int(row.id): replace(source_of(Input.stored(row.texts, row.languages), f"{seed}:{row.row}"), gold=row.gold)
         for row in connection.execute(query)
     }

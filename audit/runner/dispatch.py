@@ -1,5 +1,10 @@
 """Asks the systems of a run: what is stored is looked up, the rest is given to executors in batches and stored as it
-comes back."""
+comes back.
+
+A system that is asked each input once has its outputs in `output`; one that failed may be asked again, as another
+attempt. Of a system that is asked several times every call is a row of `repeat`; the first that answers is what
+`output` has, and an output of an earlier run without repeats is the first call.
+"""
 
 import gc
 import math
@@ -9,10 +14,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, or_, select
 
 from audit.errors import AuditError
 from audit.relations import Outcome
@@ -20,8 +25,9 @@ from audit.runner.batch import Batch, Lacks, failed, is_asynchronous
 from audit.runner.budget import Meter
 from audit.runner.chunk import Wanted
 from audit.runner.executors import InProcess, Lost, outcome
-from audit.runner.repeats import AskedOnce, AskedRepeatedly, keep_outputs
-from audit.store import store_inputs
+from audit.store import insert_new, rows_among, store_inputs, table_of, tables
+from audit.store.core import output as output_table
+from audit.store.core import repeat
 from audit.store.patient import Patient
 from audit.systems.base import System
 from audit.tasks import Input, Output
@@ -37,6 +43,118 @@ HASTE = 4
 SPARE = 6  # Jobs that wait in an executor, beside those that it does
 GIVE_UP = 10  # Inputs lost one after the other from which on a system is taken to be out of order
 _TOGETHER = 0.02  # Seconds that the answer of another machine waits for others, to be stored with them
+_FIELDS = ("label", "score", "text", "error", "details")
+
+Ids = Mapping[bytes, int]  # Of inputs, by key
+Outputs = dict[bytes, Output]
+Lacking = dict[bytes, range]  # The numbers of the calls that are still to be made, by key
+
+
+def _counting(calls: Mapping[int, Output]) -> Output:
+    return next((output for output in calls.values() if not output.error), next(iter(calls.values())))
+
+
+@dataclass
+class Asked:
+    """The stored outputs of a system that is asked each input `number` times; with `retry` those that failed once more,
+    but for the inputs that this run has `tried`."""
+
+    id: int
+    number: int = 1
+    retry: bool = False
+    tried: set[bytes] = field(default_factory=set)
+
+    def _rows(self, connection: Connection, model: Any, ids: Ids) -> Iterator[tuple[bytes, int, Output]]:
+        """Yield key, number of the call or attempt, and output, in the order of numbers."""
+        table, keys = table_of(model), {id: key for key, id in ids.items()}
+        number = table.c.attempt if model is tables.Output else table.c.number
+        query = select(table, number.label("n")).where(table.c.system_id == self.id).order_by(number)
+        for row in rows_among(connection, query, table.c.input_id, keys):
+            yield keys[row.input_id], row.n, Output.stored(row._mapping)
+
+    def find(self, connection: Connection, ids: Ids) -> tuple[Outputs, Lacking]:
+        """Return the stored outputs of inputs, and the calls that are to be made of the others."""
+        if self.number == 1:
+            return self._find_once(connection, ids, self.retry)
+        once, _ = self._find_once(connection, ids)
+        calls, made, lacking = self._calls(connection, ids, once), Outputs(), Lacking()
+        for key, own in calls.items():
+            answered = sum(not output.error for output in own.values())
+            count = answered if self.retry and key not in self.tried else len(own)
+            if count < self.number:
+                first = max(own, default=0) + 1
+                lacking[key] = range(first, first + self.number - count)
+            else:
+                made[key] = once.get(key) or _counting(own)
+        new = {key: output for key, output in made.items() if key not in once}
+        return made | self._keep_counting(connection, ids, new), lacking
+
+    def _find_once(self, connection: Connection, ids: Ids, retry: bool = False) -> tuple[Outputs, Lacking]:
+        outputs, lacking = Outputs(), dict.fromkeys(ids, range(1, 2))
+        for key, attempt, output in self._rows(connection, tables.Output, ids):  # the last attempt counts
+            outputs[key], lacking[key] = output, range(attempt + 1, attempt + 2)
+        if retry:
+            outputs = {key: it for key, it in outputs.items() if not it.error or key in self.tried}
+        return outputs, {key: numbers for key, numbers in lacking.items() if key not in outputs}
+
+    def keep(self, connection: Connection, ids: Ids, numbers: range, returned: Sequence[Output]) -> Outputs:
+        """Store what came back of these calls, in the order of `ids`; return the outputs that count."""
+        if self.number == 1:
+            return self.keep_outputs(connection, ids, returned, numbers.start)
+        made = zip(product(numbers, ids), returned, strict=True)
+        self._keep_calls(connection, ids, [(key, number, output) for (number, key), output in made])
+        calls = self._calls(connection, ids, {})
+        return self._keep_counting(connection, ids, {key: _counting(calls[key]) for key in ids})
+
+    def keep_outputs(self, connection: Connection, ids: Ids, outputs: Sequence[Output], attempt: int = 1) -> Outputs:
+        """Store outputs that count; return those that do: another study may have been quicker."""
+        rows: dict[str, Sequence[Any]] = {"input_id": list(ids.values()), "system_id": [self.id] * len(ids)}
+        rows["attempt"] = [attempt] * len(ids)
+        rows |= {name: [getattr(output, name) for output in outputs] for name in _FIELDS}
+        stored = dict(zip(ids, outputs, strict=True))
+        if insert_new(connection, tables.Output, rows) < len(ids):
+            stored |= {key: output for key, _, output in self._rows(connection, tables.Output, ids)}
+        return stored
+
+    def is_lacking(self, connection: Connection) -> bool:
+        """Whether some inputs of the system have fewer calls than are to be made."""
+        made = select(func.count()).where(repeat.c.system_id == self.id, repeat.c.input_id == output_table.c.input_id)
+        made = made.where(repeat.c.error.is_(None)) if self.retry else made
+        said = or_(*(output_table.c[name].is_not(None) for name in _FIELDS[:-1]))
+        query = select(output_table.c.input_id).where(output_table.c.system_id == self.id, said)
+        few = query.where(made.scalar_subquery() < self.number).limit(1)
+        return self.number > 1 and connection.execute(few).first() is not None
+
+    def _keep_calls(self, connection: Connection, ids: Ids, calls: Iterable[tuple[bytes, int, Output]]) -> None:
+        rows = [
+            {"input_id": ids[key], "system_id": self.id, "number": number}
+            | {name: getattr(output, name) for name in _FIELDS}
+            for key, number, output in calls
+        ]
+        insert_new(connection, tables.Repeat, rows)
+
+    def _calls(self, connection: Connection, ids: Ids, once: Outputs) -> dict[bytes, dict[int, Output]]:
+        """Return all calls on inputs."""
+        calls: dict[bytes, dict[int, Output]] = {key: {} for key in ids}
+        for key, number, output in self._rows(connection, tables.Repeat, ids):
+            calls[key][number] = output
+        new = []
+        for key, output in once.items():
+            made = calls[key]
+            if not made or (not output.error and all(call.error for call in made.values())):
+                made[max(made, default=0) + 1] = output
+                new.append((key, max(made), output))
+        self._keep_calls(connection, ids, new)
+        return calls
+
+    def _keep_counting(self, connection: Connection, ids: Ids, counting: Outputs) -> Outputs:
+        """Store outputs of inputs that have none yet, or an error; return those that count now."""
+        own = Asked(self.id)
+        outputs, lacking = own._find_once(connection, {key: ids[key] for key in counting}, retry=True)
+        for numbers in set(lacking.values()):
+            new = {key: ids[key] for key, those in lacking.items() if those == numbers}
+            outputs |= own.keep_outputs(connection, new, [counting[key] for key in new], numbers.start)
+        return outputs
 
 
 @dataclass
@@ -70,10 +188,11 @@ class Counts:
 
 @dataclass
 class Pace:
-    """How many inputs a batch of a system has: so many that it takes about `aim` seconds."""
+    """How many inputs a batch of a system has: so many that it takes about `aim` seconds. A batch has whole calls of
+    `call` inputs, else some requests would be made for less."""
 
     aim: float = AIM
-    call: int = 1  # Inputs of a call to another machine: a batch has whole ones, else some would be made for less
+    call: int = 1
     known: bool = False  # Whether a batch came back or was lost
     lost: int = 0  # Inputs that were lost one after the other
 
@@ -100,12 +219,7 @@ class Pace:
         self.size = max(1, min(self.size, inputs // 4) // self.call * self.call)
 
 
-@dataclass(frozen=True)
-class Pending:
-    """Inputs that are or were in a batch, and the numbers of the calls on each of them."""
-
-    inputs: dict[bytes, Input]
-    numbers: range
+Work = tuple[dict[bytes, Input], range]  # Inputs of a batch, and the numbers of the calls on each of them
 
 
 @dataclass
@@ -117,14 +231,12 @@ class BoundSystem:
     system: System
     lacks: Lacks | None  # What it has no output for, which is known without running it
     meter: Meter | None
-    asked: AskedOnce  # What is stored of it
+    asked: Asked
     waits: bool  # Whether it is asked on the event loop of `Waiting`
     pace: Pace
     fresh: set[bytes]  # Inputs that it answered in this run before
-    pending: dict[range, dict[bytes, Input]] = field(default_factory=dict)
-    """Inputs that wait to be put into batches, by the numbers of the calls on them."""
-    alone: deque[Pending] = field(default_factory=deque)
-    """Those that were lost together with others: each becomes a batch of its own."""
+    pending: dict[range, dict[bytes, Input]] = field(default_factory=dict)  # By the numbers of the calls on them
+    alone: deque[Work] = field(default_factory=deque)  # Lost together with others: each becomes a batch of its own
     died: set[bytes] = field(default_factory=set)  # Inputs with which a process died that had nothing else to do
     at_work: int = 0  # Batches under way
 
@@ -134,34 +246,33 @@ class BoundSystem:
         # A batch of one that waits is one call, and the next ones stand by; the user's own has its calls in a batch.
         return 2 * self.system.concurrency + SPARE if self.waits else 1
 
-    def next(self) -> Pending | None:
+    def next(self) -> Work | None:
         for numbers, inputs in self.pending.items():
             items: Iterable[tuple[bytes, Input]] = inputs.items()
             if hasattr(self.system, "batch_seconds"):  # one that begins anew for each pair of languages
                 items = sorted(items, key=lambda item: item[1].languages)
-            size = self.pace.call if self.waits else max(1, self.pace.size // len(numbers))
-            work = Pending(dict(islice(items, size)), numbers)
-            for key in work.inputs:
+            work = dict(islice(items, self.pace.call if self.waits else max(1, self.pace.size // len(numbers))))
+            for key in work:
                 del inputs[key]
             if not inputs:
                 del self.pending[numbers]
-            return work
+            return work, numbers
         return self.alone.popleft() if self.alone else None
 
 
 class Dispatcher:
+    """Asks the systems of a run; `ids` are those of inputs that were asked about, until somebody clears them."""
+
     def __init__(
         self, runner: "SystemRunner", systems: Mapping[int, BoundSystem], database: Patient, task: str, unit: str
     ):
-        self.systems, self.counts = systems, Counts()
-        self.ids: dict[bytes, int] = {}
-        """Ids of the inputs that were asked about, by key, until somebody clears them."""
+        self.systems, self.counts, self.ids = systems, Counts(), dict[bytes, int]()
         self._runner, self._database, self._task, self._unit = runner, database, task, unit
         # What this process does is done when it is submitted: nothing waits, and little is lost by a kill.
         self._spare = 0 if isinstance(runner.executor, InProcess) else SPARE
-        self._jobs: dict[Future[Any], tuple[Batch, BoundSystem, Pending]] = {}
+        self._jobs: dict[Future[Any], tuple[Batch, BoundSystem, Work]] = {}
 
-    def ask(self, wanted: Wanted) -> dict[int, dict[bytes, Output]]:
+    def ask(self, wanted: Wanted) -> dict[int, Outputs]:
         """Return the outputs of inputs, by system; those are absent that the budget did not allow."""
         self.store({key: item for inputs in wanted.values() for key, item in inputs.items()})
         outputs = {id: self._stored(self.systems[id], inputs) for id, inputs in wanted.items()}
@@ -177,17 +288,17 @@ class Dispatcher:
         if new := {key: item for key, item in inputs.items() if key not in self.ids}:
             self.ids |= self._database.write(lambda connection: store_inputs(connection, new))[0]
 
-    def _stored(self, bound: BoundSystem, inputs: Mapping[bytes, Input]) -> dict[bytes, Output]:
+    def _stored(self, bound: BoundSystem, inputs: Mapping[bytes, Input]) -> Outputs:
         lacking = {key: self.ids[key] for key, item in inputs.items() if bound.lacks and bound.lacks(item)}
-        asked = {key: self.ids[key] for key in inputs if key not in lacking}
+        wanted = {key: self.ids[key] for key in inputs if key not in lacking}
 
-        def look_up(connection: Connection) -> tuple[dict[bytes, Output], dict[bytes, range]]:
+        def look_up(connection: Connection) -> tuple[Outputs, Lacking]:
             if lacking:
-                keep_outputs(connection, bound.id, lacking, [Output()] * len(lacking))
-            return bound.asked.find(connection, asked)
+                bound.asked.keep_outputs(connection, lacking, [Output()] * len(lacking))
+            return bound.asked.find(connection, wanted)
 
-        reads_only = type(bound.asked) is AskedOnce and not lacking
-        found, missing = (self._database.read if reads_only else self._database.write)(look_up)
+        writes = bound.asked.number > 1 or lacking
+        found, missing = (self._database.write if writes else self._database.read)(look_up)
         self.counts.stored += len(found) - len(bound.fresh & found.keys())
         bound.fresh -= found.keys()
         for key, numbers in missing.items():
@@ -201,8 +312,7 @@ class Dispatcher:
         return bool(self._jobs)
 
     def _submit(self, bound: BoundSystem) -> bool:
-        """Submit a batch of a system, as many inputs as the budget allows; whether there was one, and a place for it.
-        Until the first batch is back nobody knows how long it takes: others wait."""
+        """Submit a batch of a system, as many inputs as the budget allows."""
         executor, budget, meter = self._runner.executor_of(bound.spec), self._runner.budget, bound.meter
         others = sum(one.at_work for one in self.systems.values() if not one.waits)
         full = not bound.waits and others >= executor.places + self._spare
@@ -211,62 +321,64 @@ class Dispatcher:
             return False
         if (work := bound.next()) is None:
             return False
+        inputs, numbers = work
         if meter is not None:
-            items, times = list(work.inputs.items()), len(work.numbers)
-            fitting = budget.fits(meter, list(work.inputs.values()), times)
+            items = list(inputs.items())
+            fitting = budget.fits(meter, list(inputs.values()), len(numbers))
             if not fitting:
                 return False
             if rest := items[fitting:]:
-                bound.pending.setdefault(work.numbers, {}).update(rest)
-            work = Pending(dict(items[:fitting]), work.numbers)
-            budget.spend(meter.of(list(work.inputs.values()), times))
-        batch = self._runner.batch(bound.spec, tuple(work.inputs.values()), self._task, self._unit, len(work.numbers))
+                bound.pending.setdefault(numbers, {}).update(rest)
+            inputs = dict(items[:fitting])
+            budget.spend(meter.of(list(inputs.values()), len(numbers)))
+        batch = self._runner.batch(bound.spec, tuple(inputs.values()), self._task, self._unit, len(numbers))
         bound.at_work += 1
-        self._jobs[executor.submit(batch)] = batch, bound, work
+        self._jobs[executor.submit(batch)] = batch, bound, (inputs, numbers)
         return True
 
-    def _take(self) -> Iterator[tuple[BoundSystem, dict[bytes, Output]]]:
+    def _take(self) -> Iterator[tuple[BoundSystem, Outputs]]:
         """Wait for batches; store what came back, all of it in one transaction, and yield the outputs that count."""
         wait(self._jobs, return_when=FIRST_COMPLETED)
         if self._runner.waiting is not None:
             time.sleep(_TOGETHER)
-        back: list[tuple[BoundSystem, Pending, list[Output]]] = []
+        back: list[tuple[BoundSystem, Work, list[Output]]] = []
         for future in [future for future in self._jobs if future.done()]:
             batch, bound, work = self._jobs.pop(future)
             bound.at_work -= 1
-            result, times = outcome(batch, future), len(work.numbers)
+            result, times = outcome(batch, future), len(work[1])
             if isinstance(result, Lost):
                 if self._is_lost_for_good(bound, work, result):
                     back.append((bound, work, [failed(result.reason)] * times))
                 continue
-            bound.pace.learn(len(work.inputs) * times, result.seconds)
+            bound.pace.learn(len(batch.inputs) * times, result.seconds)
             if bound.meter is not None:
-                planned = bound.meter.of(list(work.inputs.values()), times).calls
+                planned = bound.meter.of(batch.inputs, times).calls
                 self._runner.budget.spend_more(bound.meter, result.calls - planned)
             back.append((bound, work, result.outputs()))
 
-        def keep(connection: Connection) -> list[dict[bytes, Output]]:
+        def keep(connection: Connection) -> list[Outputs]:
             return [
-                bound.asked.keep(connection, {key: self.ids[key] for key in work.inputs}, work.numbers, returned)
-                for bound, work, returned in back
+                bound.asked.keep(connection, {key: self.ids[key] for key in inputs}, numbers, returned)
+                for bound, (inputs, numbers), returned in back
             ]
 
-        for (bound, work, returned), kept in zip(back, self._database.write(keep) if back else [], strict=True):
-            bound.asked.tried.update(work.inputs)
+        kept = self._database.write(keep) if back else []
+        for (bound, (inputs, numbers), returned), counting in zip(back, kept, strict=True):
+            bound.asked.tried.update(inputs)
             self.counts.note(returned)
-            again = sum(number > 1 for number in work.numbers) * len(work.inputs)
-            kind = "repeated" if isinstance(bound.asked, AskedRepeatedly) else "retried"
+            again = sum(number > 1 for number in numbers) * len(inputs)
+            kind = "repeated" if bound.asked.number > 1 else "retried"
             setattr(self.counts, kind, getattr(self.counts, kind) + again)
             self._runner.watcher.executed(len(returned))
-            yield bound, kept
+            yield bound, counting
 
-    def _is_lost_for_good(self, bound: BoundSystem, work: Pending, lost: Lost) -> bool:
-        """Do a lost batch again, each input alone; whether it is one that is not done again. The first time that a
-        process dies of one input, it may have been killed from outside: it is done again."""
-        if len(work.inputs) > 1 or not (lost.late or bound.died.issuperset(work.inputs)):
-            bound.pace.lose(len(work.inputs))
-            bound.died.update(work.inputs if len(work.inputs) == 1 else ())
-            bound.alone.extend(Pending({key: item}, work.numbers) for key, item in work.inputs.items())
+    def _is_lost_for_good(self, bound: BoundSystem, work: Work, lost: Lost) -> bool:
+        """Do a lost batch again, each input alone; whether it is one that is not done again."""
+        inputs, numbers = work
+        if len(inputs) > 1 or not (lost.late or bound.died.issuperset(inputs)):
+            bound.pace.lose(len(inputs))
+            bound.died.update(inputs if len(inputs) == 1 else ())
+            bound.alone.extend(({key: item}, numbers) for key, item in inputs.items())
             return False
         bound.pace.lost += 1
         if bound.pace.lost >= GIVE_UP:

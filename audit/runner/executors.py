@@ -11,7 +11,6 @@ import pickle
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from concurrent.futures.process import BrokenProcessPool
@@ -19,15 +18,14 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import uuid4
 
 from pebble import ProcessExpired, ProcessPool
 
-import audit
 from audit.errors import AuditError, NotInstalled, first_line
 from audit.registry import load_plugin, plugins
-from audit.runner.batch import Batch, Calls, Identity, Returned, check_same, is_asynchronous
+from audit.runner.batch import Batch, Calls, Returned, check_same, is_asynchronous, rows_of
 from audit.runner.options import ONCE, CommonOptions, RunOptions
 from audit.systems import get_system
 from audit.systems.base import AsynchronousSystem
@@ -37,16 +35,16 @@ from audit.tasks import get_task
 
 
 class Job(Protocol):
-    """Work that can be pickled and done anywhere, any number of times, with the same result."""
+    """Work that can be pickled and done anywhere, any number of times, with the same result. `limit`: seconds that it
+    may take; None: as long as it likes."""
 
     @property
-    def limit(self) -> float | None: ...  # Seconds that it may take; None: as long as it likes
+    def limit(self) -> float | None: ...
 
     def work(self) -> Any: ...
 
 
-@dataclass(frozen=True)
-class Lost:
+class Lost(NamedTuple):
     """In place of a job's result: it took longer than its limit (`late`), or its process came to an end."""
 
     reason: str
@@ -54,10 +52,10 @@ class Lost:
 
 
 class Executor(Protocol):
-    """Does jobs, in any order. A context manager: at its end nothing of it is left running."""
+    """Does jobs, `places` at once, in any order. A context manager: at its end nothing of it is left running."""
 
     @property
-    def places(self) -> int: ...  # How many jobs it does at once
+    def places(self) -> int: ...
 
     def submit(self, job: Job) -> Future[Any]: ...
 
@@ -75,9 +73,10 @@ def outcome(job: Job, future: Future[Any]) -> Any:
     except TimeoutError:
         return Lost(f"no answer within {job.limit or 0:g} s", late=True)
     except ProcessExpired as problem:
-        code = problem.exitcode
-        ended = f"signal {signal.Signals(-code).name}" if code < 0 else f"status {0 if code == _QUIETLY else code}"
-        return Lost(f"its process ended with {ended}")
+        code = 0 if problem.exitcode == _QUIETLY else problem.exitcode
+        return Lost(
+            f"its process ended with {f'signal {signal.Signals(-code).name}' if code < 0 else f'status {code}'}"
+        )
     except BrokenProcessPool:
         return Lost("its process ended")
     except CancelledError:
@@ -98,9 +97,8 @@ _QUIETLY = 250  # The status of a process that ended itself with 0
 
 
 class InProcess(AbstractContextManager["InProcess"]):
-    """Does a job in this process, when it is submitted. A limit is kept by the alarm of the main thread, which wakes
-    Python code and most waiting, but no loop of native code; in another thread there is none. `Processes` keeps it
-    whatever the system does."""
+    """Does a job in this process, when it is submitted. A limit is kept as far as `audit.systems.foreign.alarm` can see
+    to it; `Processes` keeps it whatever the system does."""
 
     places = 1
 
@@ -190,9 +188,9 @@ _ENDING = 5.0  # Seconds that systems have to end what they hold
 
 
 class Waiting(AbstractContextManager["Waiting"]):
-    """Does batches of asynchronous systems, any number at once, on an event loop in a thread of its own. All calls of
-    all batches to one system share one `audit.systems.endpoint.Asking`. A batch's limit counts from its first call on,
-    and holds for what awaits: the user's own systems, which may keep the loop to themselves, are asked in processes."""
+    """Does batches of asynchronous systems, any number at once, on an event loop in a thread of its own. All batches of
+    one system share one `audit.systems.endpoint.Asking`. A batch's limit counts from its first call on, and holds for
+    what awaits: the user's own systems, which may keep the loop to themselves, are asked in processes."""
 
     places = 32
 
@@ -205,9 +203,8 @@ class Waiting(AbstractContextManager["Waiting"]):
     def submit(self, job: Any) -> Future[Any]:
         if job.system not in self._systems:
             system = get_system(job.system, job.limit)  # its own object: connections belong to one event loop
-            if not is_asynchronous(system):
-                raise TypeError(f"the system {job.system!r} has no run_async")
-            check_same(job.system, job.identity, Identity.of(system))
+            assert is_asynchronous(system)
+            check_same(job.system, job.identity, system)
             system.prepare()
             self._systems[job.system] = system, asking_of(system)
         return asyncio.run_coroutine_threadsafe(self._do(job), self._loop)
@@ -220,7 +217,7 @@ class Waiting(AbstractContextManager["Waiting"]):
         began = asyncio.ensure_future(calls.began.wait())
         try:
             await asyncio.wait([work, began], return_when=asyncio.FIRST_COMPLETED)
-            return Returned.of(await asyncio.wait_for(work, limit), 0.0, calls.made)
+            return Returned(rows_of(await asyncio.wait_for(work, limit)), 0.0, calls.made)
         finally:
             began.cancel()
             work.cancel()
@@ -247,7 +244,6 @@ class Waiting(AbstractContextManager["Waiting"]):
 # A cluster: each of Dask's workers has `Processes` of the run beside it, so that no job can harm the worker.
 
 _CONNECT, _CLOSE = 5, 3  # Seconds in which a scheduler answers, and for each step of leaving
-_FRESH = 1.0  # Seconds for which the number of places is remembered
 _lock = threading.Lock()
 _processes: dict[str, "Processes | None"] = {}
 """On a worker, the processes of each run; None once it is over. The user may have changed a system since the last."""
@@ -256,13 +252,12 @@ _processes: dict[str, "Processes | None"] = {}
 @dataclass(frozen=True)
 class _Order:
     """A job pickled for where it is done, since the worker itself may not have its modules; and what is the same for
-    all jobs of a run: its name, the folder where it was started, audit's version, and the plug-ins that it loaded."""
+    all jobs of a run: its name, the folder where it was started, and the plug-ins that it loaded."""
 
     pickled: bytes
     limit: float | None
     run: str
     folder: str
-    version: str
     plugins: tuple[str, ...]
 
     def prepare(self) -> None:
@@ -281,24 +276,15 @@ class _Order:
 def _on_worker(order: _Order) -> Any:
     from distributed import get_worker
 
-    worker = get_worker()
-    if audit.__version__ != order.version:
-        raise AuditError(
-            f"the Dask worker {worker.address} has audit {audit.__version__}, and this run is of audit "
-            f"{order.version}; pip install 'audit[dask]=={order.version}' there"
-        )
     with _lock:
         if order.run not in _processes:
             # Dask marks its workers as daemons, which may have no children; these end with the worker.
             multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
-            _processes[order.run] = Processes(worker.state.nthreads, "spawn", order.prepare)
+            _processes[order.run] = Processes(get_worker().state.nthreads, "spawn", order.prepare)
         if (processes := _processes[order.run]) is None:
             return Lost("its run was over")
         future = processes.submit(order)
-    try:
-        return outcome(order, future)
-    except AuditError as problem:
-        raise AuditError(f"{problem} (worker {worker.address})") from None
+    return outcome(order, future)
 
 
 def _end_run(run: str) -> None:
@@ -319,7 +305,7 @@ class Dask(AbstractContextManager["Dask"]):
             raise NotInstalled("Dask is not installed; pip install 'audit[dask]'")
         from distributed import Client
 
-        self._run = uuid4().hex
+        self._run, self._places = uuid4().hex, 1
         try:
             self._client = Client(address, timeout=_CONNECT, set_as_default=False)
         except (OSError, ValueError) as problem:
@@ -330,22 +316,18 @@ class Dask(AbstractContextManager["Dask"]):
             ) from problem
         if not self._client.nthreads():
             print(f"the Dask scheduler at {address} has no workers yet; waiting for one", file=sys.stderr)
-        self._places, self._counted = 1, -_FRESH
 
     @property
     def places(self) -> int:
-        """Threads of all workers now; at least 1, for a cluster that grows when there is a job."""
-        if time.monotonic() - self._counted >= _FRESH:
-            self._counted = time.monotonic()
-            with suppress(OSError, AttributeError):  # a scheduler that is away has the workers that it had
-                self._places = max(1, sum(self._client.nthreads().values()))
+        """Threads of all workers; at least 1, for a cluster that grows when there is a job."""
+        with suppress(OSError, AttributeError):
+            self._places = max(1, sum(self._client.nthreads().values()))
         return self._places
 
     def submit(self, job: Job) -> Future[Any]:
         import cloudpickle
 
-        own = self._run, os.getcwd(), audit.__version__, tuple(plugins())
-        order = _Order(cloudpickle.dumps(job), job.limit, *own)
+        order = _Order(cloudpickle.dumps(job), job.limit, self._run, os.getcwd(), tuple(plugins()))
         future: Future[Any] = self._client.get_executor(pure=False).submit(_on_worker, order)
         return future
 

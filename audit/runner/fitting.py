@@ -1,7 +1,6 @@
 """Which relations a run has on a corpus, and what is refused or remarked on before it begins."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from importlib.util import find_spec
 
 from audit.corpora.base import Corpus, languages_of
@@ -10,52 +9,55 @@ from audit.messages import counted, with_commas
 from audit.relations import ANY, Relation, get_relation, relations_named
 from audit.relations.composition import spread
 from audit.relations.registry import configured, stands_for_several
-from audit.relations.validity import limited, limits_by_relation, measure_of
+from audit.relations.validity import Fitted, fitted_for, limited, limits_by_relation, measure_of
 from audit.runner.options import ONCE, CommonOptions, RunOptions
-from audit.runner.repeats import asked_once
-from audit.systems import is_own
+from audit.runner.studies import Sampled
 from audit.systems.base import System
-from audit.tasks import Input, base_of, matches
+from audit.tasks import Input, matches
 
 
-def fitting(corpus: Corpus, options: CommonOptions = ONCE) -> list[Relation]:
+def fitting(corpus: Corpus, options: CommonOptions = ONCE, alone: bool = True) -> list[Relation]:
     """Return the relations to run on a corpus: the named ones, or those of its task and unit that are default. `all`
     and `family:NAME` among the names mean those of several relations that fit the corpus. Raises AuditError for a
-    relation that does not fit the corpus' unit or language, a parameter that it does not have, and what is no limit."""
+    relation that does not fit the corpus' unit or language, a parameter that it does not have, and what is no limit. A
+    corpus that is not `alone` runs those of the names that are for its unit."""
     names, share = options.relations, options.document_share if isinstance(options, RunOptions) else None
     if share is not None and corpus.unit != "document":
-        raise AuditError(
-            f"document_share is for documents, corpus {corpus.name} has {corpus.unit}s; leave it out",
-            parameter="document_share",
-        )
+        if alone:
+            raise AuditError(
+                f"document_share is for documents, corpus {corpus.name} has {corpus.unit}s; leave it out",
+                parameter="document_share",
+            )
+        share = None
+    languages = languages_of(corpus)
     by_name = {get_relation(corpus.task, name).name for name in names or () if not stands_for_several(name)}
     changes = {get_relation(corpus.task, name).name: own for name, own in options.parameters.items()}
     limits = limits_by_relation(options.valid)
     fit: dict[str, Relation] = {}
-    for relation in relations_named(corpus.task, names, languages_of(corpus)):
+    for relation in relations_named(corpus.task, names, languages):
         if relation.name in changes:
             relation = configured(relation, changes[relation.name])
         relation = limited(relation, [*limits.get("", ()), *limits.get(relation.name, ())])
-        fault = None
-        if not any(map(relation.speaks, languages_of(corpus))):
+        of_unit, fault = relation.unit in (corpus.unit, "any"), None
+        if not of_unit and share is not None and (other := spread(relation, share)):
+            relation, of_unit = other, True
+        if not any(map(relation.speaks, languages)):
             spoken = ", ".join(relation.languages)
             fault = AuditError(
                 f"relation {relation.name} reads {spoken}, corpus {corpus.name} is in {corpus.language}; choose "
                 "another relation, or say the language of your file with language=CODE",
                 parameter="language",
             )
-        elif relation.unit not in (corpus.unit, "any"):
+        elif not of_unit:
             half = "; document_share=0.5 makes it perturb half of a document's sentences"
             fault = AuditError(
                 f"relation {relation.name} is about a {relation.unit}, corpus {corpus.name} has {corpus.unit}s"
                 + half * (relation.unit == "sentence"),
                 parameter="document_share",
             )
-            if share is not None and (other := spread(relation, share)):
-                relation, fault = other, None
         if fault is None:
             fit[relation.name] = relation
-        elif relation.name in by_name:
+        elif relation.name in by_name and (alone or of_unit):
             raise fault
     if not fit:
         named = f" in {', '.join(names)}" if names else ""
@@ -71,26 +73,8 @@ def fitting(corpus: Corpus, options: CommonOptions = ONCE) -> list[Relation]:
 def fitting_all(corpora: Sequence[Corpus], options: CommonOptions = ONCE) -> list[list[Relation]]:
     """Return what is `fitting` for each of several corpora, sentences and documents among them. Raises what `fitting`
     raises, where a name, the document share, parameters or limits fit none of the corpora."""
-    several, relations = len({corpus.unit for corpus in corpora}) > 1, []
-    for corpus in corpora:
-        own: CommonOptions = options
-        units: tuple[str, ...] = (corpus.unit, "any")
-        if several:  # each corpus runs those of the names that are for its unit
-            if isinstance(own, RunOptions) and own.document_share is not None:
-                own = own if corpus.unit == "document" else replace(own, document_share=None)
-                units = ("sentence", "document", "any") if corpus.unit == "document" else units
-            names = [
-                name
-                for name in own.relations or ()
-                if any(one.unit in units for one in relations_named(corpus.task, [name], languages_of(corpus)))
-            ]
-            if own.relations and not names:
-                raise AuditError(
-                    f"none of {', '.join(own.relations)} is a relation on {corpus.unit}s, which {corpus.name} has; "
-                    "leave it out, or name one that is"
-                )
-            own = replace(own, relations=names or None)
-        relations.append(fitting(corpus, own))
+    several = len({corpus.unit for corpus in corpora}) > 1
+    relations = [fitting(corpus, options, not several) for corpus in corpora]
     ran = list(dict.fromkeys(relation.name for fitted in relations for relation in fitted))
     for corpus in corpora:
         for name in options.parameters:
@@ -116,7 +100,8 @@ def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Seq
     for spec, system in systems.items():
         if not any(matches(corpus.task, task) for task in system.tasks):
             raise AuditError(
-                f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}; {_advice(spec, system, corpus.task)}"
+                f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}; choose another system or task, or "
+                "say in the `tasks` of one of your own what it does, with the labels in this order"
             )
         if not any(reads(system, language) for language in languages_of(corpus)):
             raise AuditError(
@@ -148,20 +133,13 @@ def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Seq
             )
 
 
-def _advice(spec: str, system: System, task: str) -> str:
-    wanted = set(task.partition("/")[2].split(","))
-    for other in system.tasks:
-        if base_of(other) == base_of(task) and set(other.partition("/")[2].split(",")) == wanted:
-            return f"these are the same labels in another order, which is another task: write {other} for the corpus"
-    if is_own(spec):
-        return f'say what your own does, as in classify.tasks = ("{task}",)'
-    if spec.endswith(".toml"):
-        return f"say what it does in its file, as task or tasks: {task}"
-    return "choose another system, or another task"
-
-
 def reads(system: System, language: str) -> bool:
     return system.languages == ANY or language in system.languages
+
+
+def asked_once(system: System) -> bool:
+    """Whether a system says of itself that it always gives the same output for an input."""
+    return getattr(system, "deterministic", False) is True
 
 
 def lacks_of(system: System, languages: Sequence[str]) -> Callable[[Input], bool] | None:
@@ -191,3 +169,9 @@ def remarks(
         for language in languages:
             if lacking := relation.lacks(language):
                 yield f"relation {relation.name} makes no groups of texts in {language}: {lacking}"
+
+
+def fitted_to(sampled: Sampled, relations: Iterable[Relation]) -> Fitted:
+    """Return what the measures of these relations' limits learn from the study's sources."""
+    names = {limit.measure for relation in relations for limit in relation.limits}
+    return fitted_for(names, lambda: [row.input for _, row in sampled.sources])

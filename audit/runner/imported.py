@@ -153,31 +153,24 @@ def _fault(value: Any) -> str | None:
 
 Fields = tuple[str | None, float | None, str | None, str | None]  # Label, score, text and error of an output
 Calls = tuple[Fields, ...]  # What a system returned for one input, call by call
+_ABSENT: Fields = (None, None, None, None)
 
 
 def _counting(calls: Calls) -> Fields:
     return calls[0] if len(calls) == 1 else next((call for call in calls if call[3] is None), calls[0])
 
 
-def _members(line: Line, task: Task) -> Iterator[tuple[bytes, Input]]:
-    translates = base_of(task.name) == "translation"
-    for part in (None, *line.follow_ups):
-        texts = line.source if part is None else part.text
-        language = (part and part.language) or line.language or "en"
-        target = (part and part.target_language) or line.target_language
-        if (target is not None) != translates:
-            raise AuditError(
-                "target_language missing; a translation is into some language, such as es"
-                if translates
-                else f"target_language is for translation; {task.name} has none"
-            )
-        if len(texts) != task.texts and (translates or task.texts > 1):
-            raise AuditError(f"an input of {task.name} has {counted(task.texts, 'text')}, not {len(texts)}")
-        yield _member(tuple(texts), language, target)
-
-
 @lru_cache(maxsize=30_000)
-def _member(texts: tuple[str, ...], language: str, target: str | None) -> tuple[bytes, Input]:
+def _member(name: str, texts: tuple[str, ...], language: str, target: str | None) -> tuple[bytes, Input]:
+    task, translates = get_task(name), base_of(name) == "translation"
+    if (target is not None) != translates:
+        raise AuditError(
+            "target_language missing; a translation is into some language, such as es"
+            if translates
+            else f"target_language is for translation; {task.name} has none"
+        )
+    if len(texts) != task.texts and (translates or task.texts > 1):
+        raise AuditError(f"an input of {task.name} has {counted(task.texts, 'text')}, not {len(texts)}")
     if target is not None:
         check_codes((language, target))
     item = Input.of(*texts, language=language, target=target)
@@ -185,33 +178,34 @@ def _member(texts: tuple[str, ...], language: str, target: str | None) -> tuple[
 
 
 def _calls(said: Any, task: Task) -> Calls:
-    if isinstance(said, list):
-        if not said:
-            raise AuditError("an output is an empty list; write null where there is none")
-        return tuple(_fields(call, task) for call in said)
-    return (_fields(said, task),)
+    if type(said) is not list:
+        return (_fields(said, task),)
+    if not said:
+        raise AuditError("an output is an empty list; write null where there is none")
+    return tuple([_fields(call, task) for call in said])
 
 
 def _fields(call: Call, task: Task) -> Fields:
     """An output, as its task allows it; what stands alone is what the task compares."""
+    if isinstance(call, Said):
+        return _output(task.name, call.label, call.score, call.text, call.error)
     if call is None:
-        return None, None, None, None if base_of(task.name) == "translation" else NOT_RECORDED
+        return _ABSENT if base_of(task.name) == "translation" else (None, None, None, NOT_RECORDED)
     alone = "text" if task.question_kind == "pair" else "score" if base_of(task.name) == "similarity" else "label"
-    if isinstance(call, str):
-        if alone == "label" and call in task.labels:
-            return call, None, None, None
-        if alone != "score":
-            call = Said(label=call) if alone == "label" else Said(text=call)
-    elif isinstance(call, float) and alone == "score":
-        call = Said(score=call)
-    if not isinstance(call, Said):
+    if isinstance(call, str) == (alone == "score"):
         parts = "label and score" if alone == "label" else alone
         raise AuditError(f"output {short(call)} must be a {alone} or an object with {parts}")
-    if call.error is not None:
-        if not (call.label is None and call.score is None):
+    values: dict[str, Any] = {"label": None, "score": None, "text": None, "error": None, alone: call}
+    return _output(task.name, *values.values())
+
+
+@lru_cache(maxsize=30_000)
+def _output(task: str, label: str | None, score: float | None, text: str | None, error: str | None) -> Fields:
+    if error is not None:
+        if not (label is None and score is None):
             raise AuditError("an output has an error and a label or score; it has one of them")
-        return None, None, call.text, call.error or NOT_RECORDED
-    output = task.checked(Output(call.label, call.score, call.text))
+        return None, None, text, error or NOT_RECORDED
+    output = get_task(task).checked(Output(label, score, text))
     return output.label, output.score, output.text, None
 
 
@@ -221,11 +215,7 @@ def _outcome(verdict: str | None, outputs: Sequence[Fields]) -> Outcome:
         raise AuditError(f"an output is missing, so that the verdict is error or left out, not {verdict}")
     if not failed and verdict == "error":
         raise AuditError("verdict: error is of a group with a missing output (null, or an object with error)")
-    if (
-        not failed
-        and any(not any(output) and output == (None,) * 4 for output in outputs)
-        and verdict != "inapplicable"
-    ):
+    if not failed and _ABSENT in outputs and verdict != "inapplicable":
         raise AuditError(f"an output is null, so that the verdict is inapplicable, not {verdict}")
     if not failed and verdict is None:
         raise AuditError("verdict: is missing; it must be one of satisfied, violated, inapplicable")
@@ -233,11 +223,13 @@ def _outcome(verdict: str | None, outputs: Sequence[Fields]) -> Outcome:
 
 
 def _gold(gold: object, task: Task) -> str | None:
-    if gold is not None and task.question_kind == "pair":
+    if gold is None:
+        return None
+    if task.question_kind == "pair":
         raise AuditError(f"gold is {short(gold)}, but {task.name} has no gold: a text has many right outputs")
-    if gold is not None and gold not in task.labels:
+    if gold not in task.labels:
         raise AuditError(f"gold label {gold!r} is not one of {', '.join(task.labels)}")
-    return None if gold is None else str(gold)
+    return str(gold)
 
 
 def _carries(value: Any, task: Task) -> str | None:
@@ -275,7 +267,6 @@ class _File:
         self.tasks: dict[str, None] = {}
         self.outcomes: Counter[str] = Counter()
         self.labelled: dict[tuple[bytes, str], tuple[int, int, Row]] = {}
-        """Follow-ups with gold of their own: the place of the line, and the step in its group."""
         self.bad: list[tuple[int, str]] = []
         self._frames: tuple[list[pd.DataFrame], list[pd.DataFrame]] = ([], [])
         self._count = 0
@@ -314,16 +305,20 @@ class _File:
         task = get_task(line.task or "sentiment")
         if not task.labels:
             raise AuditError(f"task {task.name!r} has no labels; name its scheme, as in classification/finance,sports")
-        members = list(_members(line, task))
+        language, target = line.language or "en", line.target_language
+        members = [_member(task.name, tuple(line.source), language, target)]
+        for one in line.follow_ups:
+            own = tuple(one.text), one.language or language, one.target_language or target
+            members.append(_member(task.name, *own))
         if len(line.outputs) != len(members):
             raise AuditError(
                 f"{len(line.outputs)} outputs for {len(members)} inputs; the source's comes first, then each "
                 "follow-up's"
             )
-        keys, roles = tuple(key for key, _ in members), ("source", *(one.role for one in line.follow_ups))
-        calls = tuple(_calls(said, task) for said in line.outputs)
-        outcome = _outcome(line.verdict, list(map(_counting, calls)))
-        golds = [_gold(gold, task) for gold in (line.gold, *(one.gold for one in line.follow_ups))]
+        keys, roles = tuple([key for key, _ in members]), ("source", *[one.role for one in line.follow_ups])
+        calls = tuple([_calls(said, task) for said in line.outputs])
+        outcome = _outcome(line.verdict, [_counting(own) for own in calls])
+        gold, *golds = [_gold(gold, task) for gold in (line.gold, *[one.gold for one in line.follow_ups])]
         carries = _carries(line.carries, task)
         carried, at = self.relations.setdefault(line.relation, (carries, number))
         if carried != carries:
@@ -335,18 +330,20 @@ class _File:
         self.outcomes[outcome.name.lower()] += 1
         source, system = line.id or keys[0].hex(), (line.system, line.version)
         self.systems.setdefault(system)
-        row = Row(source, members[0][1], golds[0], line.document or source, line.attributes or {})
-        code, _ = self.sources.setdefault(source, (len(self.sources), row))
-        for step, gold in enumerate(golds[1:], start=1):
-            if gold is not None:
-                own = Row(source, members[step][1], gold, row.cluster)
-                self.labelled.setdefault((keys[step], gold), (self._count, step, own))
-        facts = hash((keys[0], golds[0], row.cluster, canonical(row.attributes) if row.attributes else None))
+        cluster = line.document or source
+        if source not in self.sources:
+            row = Row(source, members[0][1], gold, cluster, line.attributes or {})
+            self.sources[source] = len(self.sources), row
+        for step, label in enumerate(golds, start=1):
+            if label is not None:
+                apart = Row(source, members[step][1], label, cluster)
+                self.labelled.setdefault((keys[step], label), (self._count, step, apart))
+        facts = hash((keys[0], gold, cluster, canonical(line.attributes) if line.attributes else None))
         cell, pair = hash((line.relation, system, source)), hash((line.relation, source))
         outputs = [(number, hash((system, key)), hash(own)) for key, own in zip(keys, calls, strict=True)]
-        inputs = tuple((item.texts, item.languages) for _, item in members)
+        inputs = tuple([(item.texts, item.languages) for _, item in members])
         stored = source, line.relation, system, keys, inputs, roles, calls, int(outcome)
-        return (number, code, facts, cell, pair, hash((keys, roles))), outputs, stored
+        return (number, self.sources[source][0], facts, cell, pair, hash((keys, roles))), outputs, stored
 
     def check(self, path: Path) -> None:
         """Check the lines beside each other. Raises BadRow or BadFile for all that are wrong."""
@@ -479,27 +476,31 @@ def _store(connection: Connection, study_id: int, known: _File, content: str) ->
     for name, version in known.systems:
         key = {"name": name, "version": version or f"imported {content}", "settings": "{}"}
         systems[name, version] = named_id(connection, tables.System, key)
-    flags = known.lines[["number", "apart", "new"]].itertuples(index=False)
-    new_output = iter(known.outputs["new"])
+    flags = zip(*(known.lines[name].tolist() for name in ("number", "apart", "new")), strict=True)
+    new_output = iter(known.outputs["new"].tolist())
     for kept in known.spooled():
-        inputs = {key: Input(*item) for line in kept for key, item in zip(line[3], line[4], strict=True)}
-        ids, _ = store_inputs(connection, inputs)
+        inputs = {key: item for line in kept for key, item in zip(line[3], line[4], strict=True)}
+        ids, _ = store_inputs(connection, {key: Input(*item) for key, item in inputs.items()})
         groups, members, outputs, repeats, verdicts = [], [], [], [], []
         for (row, of, named, keys, _, roles, calls, outcome), (number, apart, new) in zip(kept, flags, strict=False):
-            at, relation, system = sources[known.row_name(row, number)], relations[of], systems[named]
+            at, relation, system = (
+                sources[known.row_name(row, number) if number else row],
+                relations[of],
+                systems[named],
+            )
             own = system if apart else None
-            id, counting = group_id(at, relation, own), list(map(_counting, calls))
+            id, failed = group_id(at, relation, own), None
             if new:
                 groups.append((id, study_id, relation, at, own))
-                members += [
-                    (id, step, ids[key], role) for step, (key, role) in enumerate(zip(keys, roles, strict=True))
-                ]
-            for key, made, output in zip(keys, calls, counting, strict=True):
+                members += [(id, n, ids[key], role) for n, (key, role) in enumerate(zip(keys, roles, strict=True))]
+            for key, made in zip(keys, calls, strict=True):
+                output = _counting(made)
+                failed = failed or output[3]
                 if next(new_output):
                     outputs.append((ids[key], system, 1, *output))
-                    numbered = enumerate(made, start=1) if len(made) > 1 else ()
-                    repeats += [(ids[key], system, n, *call) for n, call in numbered]
-            verdicts.append((id, system, outcome, None, next((output[3] for output in counting if output[3]), None)))
+                    if len(made) > 1:
+                        repeats += [(ids[key], system, n, *call) for n, call in enumerate(made, start=1)]
+            verdicts.append((id, system, outcome, None, failed))
         said = "label score text error"
         for model, stored, names in (
             (tables.Group, groups, "id study_id relation_id source_id system_id"),

@@ -20,8 +20,12 @@ MOST_REPEATS = 1_000  # Calls on one input, at most
 TIME_LIMIT = 300.0  # Seconds that a system may take to be loaded, to be prepared, and for a batch; most take two
 
 
-def _pairs(value: Any) -> Any:
-    """What NAME=VALUE pairs say; a mapping as it is. Raises AuditError for another form, and for a name twice."""
+def pairs_of(value: Any) -> Any:
+    """Return what NAME=VALUE pairs say; a mapping as it is. Raises AuditError for another form, and for a name twice.
+
+    >>> pairs_of(["text=review", "gold=stars"])
+    {'text': 'review', 'gold': 'stars'}
+    """
     if not isinstance(value, list):
         return {} if value is None else value
     values: dict[str, str] = {}
@@ -75,7 +79,7 @@ class CorpusOptions(Options):
             "of your file, ours=theirs: text, text_b, gold, id, language, cluster",
             "text=review,...",
             commas=True,
-            read=_pairs,
+            read=pairs_of,
         ),
     ] = field(default_factory=dict)
     labels: Annotated[
@@ -84,7 +88,7 @@ class CorpusOptions(Options):
             "of your file: its gold label=ours; meh= says that meh is no gold",
             "pos=positive,1=positive",
             commas=True,
-            read=_pairs,
+            read=pairs_of,
         ),
     ] = field(default_factory=dict)
 
@@ -186,14 +190,6 @@ class RunOptions(CommonOptions):
         Le(MOST_REPEATS),
         Told("ask each system each input N times: how often does it contradict itself?", "N"),
     ] = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.dask is not None and self.workers:
-            raise AuditError(
-                f"workers {self.workers}: the cluster at {self.dask} has its own; leave one of them out",
-                parameter=("workers", "dask"),
-            )
 
 
 @dataclass(frozen=True, kw_only=True)

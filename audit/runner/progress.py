@@ -31,9 +31,8 @@ class Bar(Watcher):
         self, name: str, leave: bool = True, say: Callable[[str], object] | None = None, unit: str = "source"
     ) -> None:
         self._how: dict[str, Any] = {"desc": name, "unit": unit, "leave": leave, "smoothing": 0.1, "mininterval": 0.5}
-        self._say, self._outputs = say, 0
+        self._say, self._outputs, self._said = say, 0, dict[str, float]()
         self._bar: Any = None
-        self._said: dict[str, float] = {}
 
     def begin(self, sources: int) -> None:
         if sources:

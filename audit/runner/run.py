@@ -6,28 +6,26 @@ that are noted and does the others; choices are seeded by content and outputs ar
 ends with what an undisturbed run ends with.
 """
 
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from time import monotonic
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Engine, delete, func, literal_column, select
+from sqlalchemy import Connection, Engine, delete, func, select
 
 from audit.corpora.base import Corpus
 from audit.errors import AuditError
 from audit.messages import counted
 from audit.relations import Outcome, Relation
 from audit.relations.composition import parts_of
-from audit.relations.validity import Fitted, fitted_for
+from audit.relations.validity import Fitted
 from audit.runner.budget import Budget
 from audit.runner.chunk import Bound, Chunk, Planning, load_sources
 from audit.runner.dispatch import BoundSystem, Counts, Dispatcher, few_collections
 from audit.runner.executors import Executor, Lost, outcome
-from audit.runner.fitting import refuse_misfits, remarks
+from audit.runner.fitting import fitted_to, refuse_misfits, remarks
 from audit.runner.options import ONCE, RunOptions
 from audit.runner.progress import Watcher
 from audit.runner.studies import (
@@ -46,15 +44,12 @@ from audit.runner.underway import only_run
 from audit.store import integers, pieces, write_much
 from audit.store.brought import note_brought
 from audit.store.bulk import group_ids
-from audit.store.core import group, member, progress, source, verdict
+from audit.store.core import count_rows, group, member, progress, source, verdict
 from audit.store.patient import Patient
-from audit.systems.foreign import shortened
 from audit.tasks import Input, base_of
 
 TRIES = 3  # How many workers may be lost while they make the groups of a chunk
-MOST_CHUNKS = 16  # Chunks whose inputs are asked for together, at most
-SHORT, LONG = 10.0, 60.0
-"""Seconds: of chunks that took less together, twice as many come next; of such that took more, half as many."""
+TOGETHER = 8  # Chunks whose inputs are asked for together, at least
 
 
 @dataclass(frozen=True)
@@ -164,7 +159,7 @@ def run(
 ) -> RunResult:
     """Run, or finish, a study. `systems` are specs as `audit.systems.systems_of` and `get_system` take them.
 
-    Each system that has no output for them answers the study's first inputs before anything is stored (`preflight`).
+    Each system that has no output for them answers the study's first inputs before anything is stored.
     `budget` is what may be spent, by this run and others that share it. Raises UnknownName, NotInstalled, AuditError
     and what the corpus raises, before anything is stored; `AllFailed` after everything is, where a system has no output
     but errors; `LimitReached` where the budget was used up, after what was answered is stored.
@@ -207,7 +202,7 @@ def run(
 
 
 Todo = dict[int, dict[int, list[Bound]]]  # Chunk -> system -> relations that are not finished
-_Planned = list[tuple[Chunk, Planning, Future[Any]]]
+_Planned = tuple[Chunk, Planning, Future[Any]]
 
 
 @dataclass
@@ -225,33 +220,24 @@ class _Run:
         """Do these chunks, until the budget is used up."""
         query = select(source.c.id).where(source.c.study_id == self.study.id).order_by(source.c.id)
         ids = self.store.read(lambda connection: integers(connection, query))[:, 0]
-        waiting, together = deque(todo.items()), max(2, self.executor.places)
+        blocks = iter(pieces(todo.items(), max(TOGETHER, self.executor.places)))
         with few_collections():
-            planned = self._begin(waiting, together, ids)
+            planned = [self._begin(number, own, ids) for number, own in next(blocks, [])]
             while planned:
-                began = monotonic()
-                following = self._begin(waiting, together, ids)
-                if not self._finish([self._made(*one) for one in planned]):
+                following = [self._begin(number, own, ids) for number, own in next(blocks, [])]
+                for chunk, job, future in planned:
+                    chunk.planned(planned_groups(self.executor, job, future))
+                if not self._finish([chunk for chunk, _, _ in planned]):
                     return
-                planned, seconds = following, monotonic() - began
-                together = min(MOST_CHUNKS, 2 * together) if seconds < SHORT else together
-                together = max(1, together // 2) if seconds > LONG else together
+                planned = following
 
-    def _begin(self, waiting: deque[tuple[int, dict[int, list[Bound]]]], most: int, ids: np.ndarray) -> _Planned:
-        """Begin to make the groups of the next chunks."""
-        begun: _Planned = []
-        while waiting and len(begun) < most:
-            number, todo = waiting.popleft()
-            own, study = ids[number * self.study.chunk :][: self.study.chunk], self.study
-            load = partial(load_sources, study_id=study.id, seed=study.seed, first=int(own[0]), last=int(own[-1]))
-            chunk = Chunk(number, self.store.read(load), todo, self.fitted)
-            job = chunk.planning()
-            begun.append((chunk, job, self.executor.submit(job)))
-        return begun
-
-    def _made(self, chunk: Chunk, job: Planning, future: Future[Any]) -> Chunk:
-        chunk.planned(planned_groups(self.executor, job, future))
-        return chunk
+    def _begin(self, number: int, todo: dict[int, list[Bound]], ids: np.ndarray) -> _Planned:
+        """Begin to make the groups of a chunk."""
+        own, study = ids[number * self.study.chunk :][: self.study.chunk], self.study
+        load = partial(load_sources, study_id=study.id, seed=study.seed, first=int(own[0]), last=int(own[-1]))
+        chunk = Chunk(number, self.store.read(load), todo, self.fitted)
+        job = chunk.planning()
+        return chunk, job, self.executor.submit(job)
 
     def _finish(self, chunks: Sequence[Chunk]) -> bool:
         """Ask the systems for what chunks want, as long as they want something, and store them; whether all are."""
@@ -269,8 +255,7 @@ class _Run:
                 outputs[system].update(answered)
             for chunk, wanted in wanting:
                 if all(key in outputs[system] for system, inputs in wanted.items() for key in inputs):
-                    of = {system: {key: outputs[system][key] for key in inputs} for system, inputs in wanted.items()}
-                    chunk.take(of)
+                    chunk.take({system: {k: outputs[system][k] for k in inputs} for system, inputs in wanted.items()})
                 else:
                     left.remove(chunk)  # the budget did not allow it
         for chunk in left:
@@ -297,12 +282,6 @@ def planned_groups(executor: Executor, job: Planning, future: Future[Any]) -> li
     )
 
 
-def fitted_to(sampled: Sampled, relations: Iterable[Relation]) -> Fitted:
-    """Return what the measures of these relations' limits learn from the study's sources."""
-    names = {limit.measure for relation in relations for limit in relation.limits}
-    return fitted_for(names, lambda: [row.input for _, row in sampled.sources])
-
-
 def _bind_relations(connection: Connection, relations: Sequence[Relation]) -> list[Bound]:
     """Return the relations with the ids of their rows; what plug-ins brought is noted."""
     for task in {relation.task for relation in relations}:
@@ -313,9 +292,7 @@ def _bind_relations(connection: Connection, relations: Sequence[Relation]) -> li
 def _forget_chunks_with_errors(
     connection: Connection, study: StudyRow, relations: Sequence[Bound], systems: Mapping[int, BoundSystem]
 ) -> None:
-    """Take back the note that a chunk is finished for a relation and a system, where a group of it has an error. Groups
-    that hang on a system's outputs are made anew, and some are none without the error: they go with it. Nobody can have
-    drawn them."""
+    """Take back the note that a chunk is finished for a relation and a system, where a group of it has an error."""
     failed = (
         select(group.c.id, group.c.source_id, group.c.relation_id, verdict.c.system_id, group.c.system_id.label("of"))
         .join(verdict, verdict.c.group_id == group.c.id)
@@ -336,9 +313,7 @@ def _forget_chunks_with_errors(
 def _todo(
     connection: Connection, study: StudyRow, relations: Sequence[Bound], systems: Mapping[int, BoundSystem]
 ) -> Todo:
-    """Return the relations that are not noted as finished, by chunk and system; chunks with nothing left are absent.
-    Where calls on some inputs of a system are lacking, since it was asked less often before, nothing of it is
-    finished."""
+    """Return the relations that are not noted as finished, by chunk and system; chunks with nothing left are absent."""
     done = finished(connection, study.id)
     anew = {id for id, bound in systems.items() if bound.asked.is_lacking(connection)}
     todo = {}
@@ -364,20 +339,15 @@ def _result(
 ) -> RunResult:
     ends = select(func.min(source.c.id), func.max(source.c.id)).where(source.c.study_id == study.id)
     of_study = group.c.id.between(*group_ids(*connection.execute(ends).one()))  # by the primary key
-    query = select(group.c.id).where(of_study, group.c.study_id == study.id).limit(1)
     without, rejected = [], {}
     for bound in relations:
         own = (group.c.study_id == study.id, group.c.relation_id == bound.id)
-        if connection.execute(query.where(*own)).first() is None:
+        if connection.execute(select(group.c.id).where(of_study, *own).limit(1)).first() is None:
             without.append(bound.name)
         elif bound.relation.limits:
-            groups = connection.execute(select(func.count()).where(*own)).scalar_one()
-            failing = (
-                select(func.count(group.c.id.distinct()))
-                .join(verdict, verdict.c.group_id == group.c.id)
-                .where(*own, verdict.c.outcome == int(Outcome.REJECTED))
-            )
-            rejected[bound.name] = int(groups), int(connection.execute(failing).scalar_one())
+            failing = select(func.count(group.c.id.distinct())).join(verdict, verdict.c.group_id == group.c.id)
+            failing = failing.where(*own, verdict.c.outcome == int(Outcome.REJECTED))
+            rejected[bound.name] = count_rows(connection, group, *own), int(connection.execute(failing).scalar_one())
     cut = cut_inputs(connection, [study.id], systems)
     return RunResult(
         study,
@@ -394,19 +364,17 @@ def _result(
 
 def _all_failed(connection: Connection, study: int, system: BoundSystem) -> str | None:
     """Return what to say of a system whose checks in a study all ended in an error; None of any other."""
-    groups = select(group.c.id).where(group.c.study_id == study)
-    checks = select(verdict.c.reason).where(
-        verdict.c.system_id == system.id, verdict.c.group_id.in_(groups), verdict.c.outcome != int(Outcome.REJECTED)
+    checks = (
+        select(verdict.c.reason)
+        .join(group, group.c.id == verdict.c.group_id)
+        .where(group.c.study_id == study, verdict.c.system_id == system.id)
+        .where(verdict.c.outcome != int(Outcome.REJECTED))
     )
-    errors = checks.with_only_columns(verdict.c.reason, func.count().label("number")).group_by(verdict.c.reason)
+    reason = connection.execute(checks.where(verdict.c.outcome == int(Outcome.ERROR)).limit(1)).scalar()
     # Nearly every system has a check without an error, which is found at once.
-    if connection.execute(checks.where(verdict.c.outcome != int(Outcome.ERROR)).limit(1)).first():
-        return None
-    most = connection.execute(errors.order_by(literal_column("number").desc(), verdict.c.reason).limit(1)).first()
-    if most is None:
+    if reason is None or connection.execute(checks.where(verdict.c.outcome != int(Outcome.ERROR)).limit(1)).first():
         return None
     return (
-        f"system {system.system.name} failed in every group, most often with {shortened(str(most.reason))!r} "
-        f"({most.number:,} times); the errors are stored, and the same run with retry_errors tries again "
-        "once the system works"
+        f"system {system.system.name} failed in every group, first with {reason[:200]!r}; the errors are stored, and "
+        "the same run with retry_errors tries again once the system works"
     )

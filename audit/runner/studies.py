@@ -6,7 +6,7 @@ from functools import cached_property
 from heapq import nsmallest
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, Engine, and_, case, func, literal, select
+from sqlalchemy import Column, ColumnElement, Connection, Engine, and_, case, func, literal, select, true
 
 from audit.corpora.base import Corpus, Row
 from audit.errors import AuditError
@@ -213,12 +213,10 @@ def _details(connection: Connection, studies: Sequence[int], systems: Iterable[i
     query = (
         select(system.c.id, system.c.name, cut, *tokens, cost, currency)
         .join(system, system.c.id == output.c.system_id)
-        .where(details.is_not(None), in_studies)
+        .where(details.is_not(None), in_studies, system.c.id.in_(list(systems)) if systems is not None else true())
         .group_by(system.c.id, system.c.name)
         .order_by(system.c.name, system.c.id)
     )
-    if systems is not None:
-        query = query.where(system.c.id.in_(list(systems)))
     return connection.execute(query).all()
 
 
@@ -239,17 +237,14 @@ def inapplicable_notes(
         .join(relation, relation.c.id == group.c.relation_id)
         .join(system, system.c.id == verdict.c.system_id)
         .where(verdict.c.outcome == int(Outcome.INAPPLICABLE), verdict.c.reason.in_(list(SYSTEM_REASONS)))
-        .where(group.c.study_id.in_(studies))
+        .where(group.c.study_id.in_(studies), system.c.id.in_(list(systems)) if systems is not None else true())
         .group_by(system.c.name, verdict.c.reason, relation.c.name)
     )
-    if systems is not None:
-        by_cell = by_cell.where(verdict.c.system_id.in_(list(systems)))
     cells: dict[tuple[str, str], dict[str, int]] = {}
     for name, reason, of_relation, number in connection.execute(by_cell):
         cells.setdefault((name, reason), {})[of_relation] = number
-    notes: list[str] = []
     details = _details(connection, studies, systems)
-    notes += [message("note.cut", system=name, count=cut) for _, name, cut, *_ in details if cut]
+    notes: list[str] = [message("note.cut", system=name, count=cut) for _, name, cut, *_ in details if cut]
     for _, name, _, read, written, thought, cost, currency in details:
         values = {"tokens": read, "answers": written, "reasoning": thought, "currency": currency or ""}
         if read:
@@ -272,7 +267,7 @@ def runs(engine: Engine) -> list[dict[str, Any]]:
     last attempt; `number` is the system's in this database, `#2` in `audit compare`; `began` is when the study was
     begun, in UTC, by the first of its systems.
     """
-    later, listed = output.alias(), []
+    later = output.alias()
     same = (later.c.input_id == output.c.input_id, later.c.system_id == output.c.system_id)
     again = select(later.c.attempt).where(*same, later.c.attempt > output.c.attempt).exists()
     own = (progress.c.study_id, progress.c.system_id)
@@ -284,34 +279,32 @@ def runs(engine: Engine) -> list[dict[str, Any]]:
         .group_by(group.c.study_id, verdict.c.system_id)
     )
     with engine.connect() as connection:
+
+        def counted(column: Column[Any], *conditions: ColumnElement[bool]) -> dict[int, int]:
+            query = select(column, func.count()).where(*conditions).group_by(column)
+            return {int(value): int(number) for value, number in connection.execute(query)}
+
         studies = {row.id: row for row in connection.execute(select(study))}
         systems = {row.id: row for row in connection.execute(select(system))}
-        sources = _counted(connection, source.c.study_id)
-        executed = _counted(connection, output.c.system_id, output.c.attempt == 1)
-        failed = _counted(connection, output.c.system_id, output.c.error.is_not(None), ~again)
+        sources, executed = counted(source.c.study_id), counted(output.c.system_id, output.c.attempt == 1)
+        failed = counted(output.c.system_id, output.c.error.is_not(None), ~again)
         found = [tuple(map(int, row)) for query in (ran, imported) for row in connection.execute(query)]
-    for study_id, number, relations, chunks in found:
-        of, by = studies[study_id], systems[number]
-        listed.append(
-            {
-                "study": study_id,
-                "corpus": of.corpus,
-                "seed": of.seed,
-                "sources": sources[study_id],
-                "system": by.name,
-                "version": by.version,
-                "settings": by.settings,
-                "relations": relations,
-                "finished": 1.0 if of.imported else chunks / (relations * -(-sources[study_id] // of.chunk)),
-                "outputs": executed.get(number, 0),
-                "errors": failed.get(number, 0),
-                "number": number,
-                "began": in_utc(of.created_at).isoformat(timespec="seconds"),
-            }
-        )
+    listed = [
+        {
+            "study": id,
+            "corpus": studies[id].corpus,
+            "seed": studies[id].seed,
+            "sources": sources[id],
+            "system": systems[number].name,
+            "version": systems[number].version,
+            "settings": systems[number].settings,
+            "relations": relations,
+            "finished": 1.0 if studies[id].imported else chunks / (relations * -(-sources[id] // studies[id].chunk)),
+            "outputs": executed.get(number, 0),
+            "errors": failed.get(number, 0),
+            "number": number,
+            "began": in_utc(studies[id].created_at).isoformat(timespec="seconds"),
+        }
+        for id, number, relations, chunks in found
+    ]
     return sorted(listed, key=lambda row: (row["study"], row["system"], row["number"]))
-
-
-def _counted(connection: Connection, column: Column[Any], *conditions: ColumnElement[bool]) -> dict[int, int]:
-    query = select(column, func.count()).where(*conditions).group_by(column)
-    return {int(value): int(number) for value, number in connection.execute(query)}

@@ -6,17 +6,16 @@ from typing import Any
 
 from audit.corpora.base import Corpus
 from audit.errors import AuditError, NotInstalled
-from audit.runner.batch import Batch, Identity, failed, ready
+from audit.runner.batch import Batch, Identity, ready
 from audit.runner.budget import Sending, meter_of
 from audit.runner.executors import InProcess, Lost, Processes, outcome
 from audit.runner.options import TIME_LIMIT
-from audit.runner.preflight import FIRST, advice
 from audit.runner.studies import Sampled
-from audit.runner.system_runner import loaded
+from audit.runner.system_runner import FIRST, advice, loaded
 from audit.systems import get_system, is_own
 from audit.systems.base import HasPairs, System
 from audit.systems.foreign import contained, hearing, shown
-from audit.tasks import Input, Output, Task, get_task, matches
+from audit.tasks import Input, Task, get_task, matches
 
 TEXTS = {
     "en": (
@@ -34,12 +33,12 @@ class CheckedInput:
 
     texts: tuple[str, ...]
     languages: tuple[str, ...]
-    said: tuple[str, ...]
-    label: str | None
-    score: float | None
-    text: str | None
-    error: str | None
-    seconds: float
+    said: tuple[str, ...] = ()
+    label: str | None = None
+    score: float | None = None
+    text: str | None = None
+    error: str | None = None
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def check_system(
     with Processes(1) if apart and is_own(spec) else InProcess() as executor:
         answers = outcome(job, executor.submit(job))
     if isinstance(answers, Lost):
-        answers = [_checked_input(item, failed(answers.reason)) for item in inputs]
+        answers = [CheckedInput(item.texts, item.languages, error=answers.reason) for item in inputs]
     meter = meter_of(system)
     sending = sum((meter.of([item]) for item in inputs), Sending()) if meter else None
     price = meter.price if meter else None
@@ -113,31 +112,27 @@ def check_system(
 
 
 def _inputs_for(system: System, task: Task, texts: Sequence[str], corpus: Corpus | None) -> list[Input]:
-    """The inputs to ask: these texts, else the first sources of the corpus by u, else three of ours."""
     if texts and corpus is not None:
         raise AuditError("texts and a corpus exclude each other; give one of them", parameter=("text", "corpus"))
     if corpus is not None:
         return [row.input for _, row in Sampled(corpus, 0, FIRST).sources]
     source, target = next((code for code in system.languages if code in TEXTS), "en"), None
     if task.name == "translation":
-        pairs = [(pair.source, pair.target) for pair in system.pairs()] if isinstance(system, HasPairs) else []
         others = (code for code in system.languages if code not in (source, "*"))
-        usual = source, next(others, "es" if source == "en" else "en")
-        source, target = next((pair for pair in pairs if pair[0] == source), pairs[0]) if pairs else usual
+        pairs = [(pair.source, pair.target) for pair in system.pairs()] if isinstance(system, HasPairs) else []
+        pairs = pairs or [(source, next(others, "es" if source == "en" else "en"))]
+        source, target = next((pair for pair in pairs if pair[0] == source), pairs[0])
     if not texts and source not in TEXTS:
         raise AuditError(
-            f"system {system.name} reads {source}, of which there are no texts here; give some with text",
-            parameter="text",
+            f"there are no texts in {source} for {system.name} here; give some with text", parameter="text"
         )
     if not texts:  # a pair is a text with itself and with the next one
         ours = TEXTS[source]
         texts = ours if task.texts == 1 else [text for at in range(FIRST) for text in (ours[at], ours[at - at % 2])]
     if len(texts) % task.texts:
         raise AuditError(f"{len(texts)} texts: an input of {task.name} has {task.texts}", parameter="text")
-    return [
-        Input.of(*texts[at : at + task.texts], language=source, target=target)
-        for at in range(0, len(texts), task.texts)
-    ]
+    starts = range(0, len(texts), task.texts)
+    return [Input.of(*texts[at : at + task.texts], language=source, target=target) for at in starts]
 
 
 @dataclass(frozen=True)
@@ -157,14 +152,9 @@ class _Asked:
             with hearing() as heard:
                 returned = Batch(self.spec, self.task, (item,), identity=identity).work()
             said = tuple(value if isinstance(value, str) else shown(value) for value in heard)
-            answers.append(_checked_input(item, returned.outputs()[0], said, returned.seconds))
+            label, score, text, error, _ = returned.rows[0]
+            answers.append(CheckedInput(item.texts, item.languages, said, label, score, text, error, returned.seconds))
         return answers
-
-
-def _checked_input(item: Input, output: Output, said: tuple[str, ...] = (), seconds: float = 0.0) -> CheckedInput:
-    return CheckedInput(
-        item.texts, item.languages, said, output.label, output.score, output.text, output.error, seconds
-    )
 
 
 def refuse_absent(check: SystemCheck) -> None:

@@ -1,29 +1,63 @@
-"""The systems of a run: loaded, asked for first answers, and bound to their rows in the database."""
+"""The systems of a run: loaded, asked for first answers, and bound to their rows in the database.
+
+Before a run begins, each system answers the first inputs of its study. A wrong key, region or address, a label that
+nobody mapped, a model that does not load: all of that shows with three inputs as it does with ten thousand, and leaves
+nothing behind. What is answered is stored with the run. A system that has outputs in the database is asked three of
+their inputs again: another model under the same version answers differently, and its outputs must not be mixed with the
+stored ones.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from itertools import islice
+from math import isclose
 from typing import Any
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, or_, select
 
 from audit.corpora.base import Corpus, languages_of
-from audit.runner import preflight
-from audit.runner.batch import CALL, Batch, Identity, failed, is_asynchronous, ready
+from audit.errors import AuditError, BadOutput
+from audit.keys import canonical
+from audit.messages import counted
+from audit.runner.batch import CALL, Batch, Identity, Lacks, failed, is_asynchronous, ready
 from audit.runner.budget import Budget, Sending, meter_of
-from audit.runner.dispatch import BoundSystem, Pace
+from audit.runner.dispatch import Asked, BoundSystem, Pace
 from audit.runner.executors import Executor, InProcess, Lost, Processes, Waiting, outcome
-from audit.runner.fitting import lacks_of
+from audit.runner.fitting import asked_once, lacks_of
 from audit.runner.options import ONCE, TIME_LIMIT, CommonOptions, RunOptions
-from audit.runner.preflight import Answered, Trial
 from audit.runner.progress import Watcher
-from audit.runner.repeats import AskedOnce, AskedRepeatedly, asked_once, keep_outputs
 from audit.runner.studies import Later, Sampled, opened, system_id
-from audit.store import store_inputs
-from audit.systems import get_system, is_own, systems_of
+from audit.store import store_inputs, tables
+from audit.store.core import input_table, repeat
+from audit.store.core import output as output_table
+from audit.store.outcomes import find_inputs, id_of
+from audit.systems import get_system, is_fixed, is_own, systems_of, without_version
 from audit.systems.base import System
-from audit.systems.foreign import foreign
-from audit.tasks import Input
+from audit.systems.foreign import foreign, shortened, shown
+from audit.tasks import Input, Output, get_task
+
+FIRST = 3  # Inputs that a system answers before a run
+AGAIN = 3  # Stored inputs, at most, that it is asked again
+MOST_LOOKED_AT = 100  # Sources, from the first on, among which there may be inputs that a system has an output for
+TOLERANCE, TOLERANCE_OF_SERVICES = 0.001, 0.01
+"""How far a score may be from the stored one: sums are rounded otherwise in another batch, and on another machine."""
+_TRIED = 20  # Stored outputs, the first and the last, among which there may be some with different labels
+
+Answered = dict[str, dict[bytes, tuple[Input, Output]]]  # Spec -> key -> the input and what the system said
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A system and the inputs that it is to answer, by key; of inputs that it answered before, the stored outputs.
+    `may_differ`: it may answer differently each time."""
+
+    spec: str
+    system: System
+    inputs: Mapping[bytes, Input]
+    outputs: Mapping[bytes, Output] = field(default_factory=dict)
+    may_differ: bool = False
 
 
 def loaded(names: Iterable[str], limit: float | None = TIME_LIMIT) -> dict[str, System]:
@@ -63,13 +97,10 @@ class SystemRunner(AbstractContextManager["SystemRunner"]):
         return Batch(spec, task, inputs, call, self.limit, Identity.of(system), times)
 
     def prepare(self) -> None:
-        """Let systems load, train or download what they need, once. Raises AuditError where it fails. Where other
-        processes do the work, the user's own are prepared there, by the first batch; those that wait, by their event
-        loop."""
-        if self._is_prepared:
-            return
+        """Let systems load, train or download what they need, once. Where other processes do the work, the user's own
+        are prepared there, by the first batch; those that wait, by their event loop."""
         here = isinstance(self.executor, InProcess)
-        for spec, system in self.by_spec.items():
+        for spec, system in self.by_spec.items() if not self._is_prepared else ():
             if self.waits(spec) or (is_own(spec) and not here):
                 continue
             with foreign(f"prepare() of the system {spec!r} failed", self.limit) if is_own(spec) else nullcontext():
@@ -82,50 +113,164 @@ class SystemRunner(AbstractContextManager["SystemRunner"]):
     def first_answers(self, sampled: Sampled, database: Engine | Later) -> Answered:
         """Ask the systems for the first inputs of a study, where a database has nothing of them; others, once in a
         command, for stored ones again. Raises AuditError for nothing but errors, and for another model's answers."""
-        languages, task = languages_of(sampled.corpus), sampled.corpus.task
+        corpus = sampled.corpus
         engine = None if isinstance(database, Later) and database.is_new else opened(database)
-        lacks = {spec: lacks_of(system, languages) for spec, system in self.by_spec.items()}
-        inputs = sampled.first_inputs(preflight.MOST_LOOKED_AT, engine)
-        wanted, again = preflight.trials(self.by_spec, lacks, inputs), []
+        lacks = {spec: lacks_of(system, languages_of(corpus)) for spec, system in self.by_spec.items()}
+        wanted, again = trials(self.by_spec, lacks, sampled.first_inputs(MOST_LOOKED_AT, engine)), []
         if engine is not None:
-            wanted = preflight.unanswered(engine, wanted)
-            unasked = {spec: system for spec, system in self.by_spec.items() if spec not in self.budget.asked}
-            again = preflight.stored_trials(engine, unasked, task, self.options.repeats > 1)
+            with engine.connect() as connection:
+                wanted = [trial for trial in wanted if not _is_answered(connection, trial)]
+            # What its version says all about gives the outputs that are stored.
+            known = self.budget.asked | {spec for spec in self.by_spec if is_fixed(spec)}
+            unasked = {spec: system for spec, system in self.by_spec.items() if spec not in known}
+            again = stored_trials(engine, unasked, corpus.task, self.options.repeats > 1)
             if not wanted and not again:
                 return {}
         self.prepare()
         meters = ((meter_of(trial.system), list(trial.inputs.values())) for trial in [*again, *wanted])
         self.budget.spend_first(sum((meter.of(inputs) for meter, inputs in meters if meter), Sending()))
-
-        for trials in (again, wanted):
-            answered = self._answers(trials, task, sampled.corpus.unit)
-            for remark in preflight.checked(trials, answered):
-                self.watcher.says(remark)
+        for some in (again, wanted):
+            answered = self._answers(some, corpus.task, corpus.unit)
+            for trial in some:
+                for remark in _checked(trial, {key: said for key, (_, said) in answered[trial.spec].items()}):
+                    self.watcher.says(remark)
         self.budget.asked.update(self.by_spec)
         return answered
 
     def _answers(self, wanted: Sequence[Trial], task: str, unit: str) -> Answered:
         """Return what each system says of its inputs, asked by who will do the run; what was lost, one by one."""
-        answered: Answered = {trial.spec: {} for trial in wanted}
-        waiting = [(trial, tuple(trial.inputs.values())) for trial in wanted]
-        at_work: dict[Future[Any], tuple[Trial, Batch]] = {}
-        while waiting or at_work:
-            for trial, inputs in waiting:
-                executor, batch = self.executor_of(trial.spec), self.batch(trial.spec, inputs, task, unit)
-                if isinstance(executor, Processes) and getattr(trial.system, "may_fork", False):
-                    executor = InProcess()  # loaded here, before there are workers: all of them have it then
-                at_work[executor.submit(batch)] = trial, batch
-            waiting = []
-            for future in wait(at_work, return_when=FIRST_COMPLETED).done:
-                trial, batch = at_work.pop(future)
-                result = outcome(batch, future)
-                if isinstance(result, Lost) and len(batch.inputs) > 1:
-                    waiting += [(trial, (item,)) for item in batch.inputs]
-                    continue
-                outputs = [failed(result.reason)] if isinstance(result, Lost) else result.outputs()
-                pairs = zip(batch.inputs, outputs, strict=True)
-                answered[trial.spec] |= {item.key: (item, output) for item, output in pairs}
+
+        def submit(trial: Trial, *inputs: Input) -> tuple[Batch, Future[Any]]:
+            executor, batch = self.executor_of(trial.spec), self.batch(trial.spec, inputs, task, unit)
+            if isinstance(executor, Processes) and getattr(trial.system, "may_fork", False):
+                executor = InProcess()  # loaded here, before there are workers: all of them have it then
+            return batch, executor.submit(batch)
+
+        answered: Answered = {}
+        for trial, job in [(trial, submit(trial, *trial.inputs.values())) for trial in wanted]:
+            items, results = list(trial.inputs.items()), [outcome(*job)]
+            if isinstance(results[0], Lost) and len(items) > 1:
+                results = [outcome(*submit(trial, item)) for _, item in items]
+            said = [
+                out for one in results for out in ([failed(one.reason)] if isinstance(one, Lost) else one.outputs())
+            ]
+            answered[trial.spec] = {key: (item, out) for (key, item), out in zip(items, said, strict=True)}
         return answered
+
+
+def trials(systems: Mapping[str, System], lacks: Mapping[str, Lacks | None], inputs: Iterable[Input]) -> list[Trial]:
+    """Return the first distinct inputs for each system that it may have an output for; one without any is not tried."""
+    firsts, wanted = {item.key: item for item in inputs}, []
+    for spec, system in systems.items():
+        lacking = lacks[spec]
+        fitting = ((key, item) for key, item in firsts.items() if not (lacking and lacking(item)))
+        if first := dict(islice(fitting, FIRST)):
+            wanted.append(Trial(spec, system, first))
+    return wanted
+
+
+def own_id(connection: Connection, system: System) -> int | None:
+    """Return the id of a system in a database; None where it has no output there."""
+    settings = canonical(dict(system.settings))
+    return id_of(connection, tables.System, name=system.name, version=system.version, settings=settings)
+
+
+def _is_answered(connection: Connection, trial: Trial) -> bool:
+    ids = list(find_inputs(connection, list(trial.inputs)).values())
+    own = select(output_table.c.input_id).where(output_table.c.system_id == own_id(connection, trial.system))
+    return connection.execute(own.where(output_table.c.input_id.in_(ids)).limit(1)).first() is not None
+
+
+def stored_trials(engine: Engine, systems: Mapping[str, System], task: str, several: bool) -> list[Trial]:
+    """Return what is to be asked again of the systems that have outputs in a database: some of the first and last, with
+    different labels where there are. `several`: this run asks each input several times."""
+    wanted = []
+    said = or_(*(output_table.c[name].is_not(None) for name in ("label", "score", "text")))
+    query = (
+        select(output_table, input_table.c.texts, input_table.c.languages)
+        .join(input_table, input_table.c.id == output_table.c.input_id)
+        .where(output_table.c.error.is_(None), said)
+        .limit(_TRIED)
+    )
+    with engine.connect() as connection:
+        for spec, system in systems.items():
+            own, pairs = query.where(output_table.c.system_id == own_id(connection, system)), {}
+            for end in (output_table.c.input_id, output_table.c.input_id.desc()):
+                for row in connection.execute(own.order_by(end)):
+                    item, output = Input.stored(row.texts, row.languages), Output(row.label, row.score, row.text)
+                    if len(item.texts) == get_task(task).texts and _is_of(task, output):
+                        pairs[item.key] = item, output
+            by_label = {output.label: key for key, (_, output) in pairs.items()}
+            keys = list(dict.fromkeys([*by_label.values(), *pairs]))[:AGAIN]
+            if keys:
+                called = select(repeat.c.number).where(repeat.c.system_id == own_id(connection, system)).limit(1)
+                steady: bool | None = getattr(system, "deterministic", None)
+                differs = (
+                    not steady if steady is not None else several or connection.execute(called).first() is not None
+                )
+                inputs, outputs = ({key: pairs[key][at] for key in keys} for at in (0, 1))
+                wanted.append(Trial(spec, system, inputs, outputs, differs))  # type: ignore[arg-type]
+    return wanted
+
+
+def _is_of(task: str, output: Output) -> bool:
+    try:
+        get_task(task).checked(output)
+    except BadOutput:
+        return False
+    return True
+
+
+def _checked(trial: Trial, now: Mapping[bytes, Output]) -> list[str]:
+    """Return what to say of a system that failed on some of its inputs, or now answers stored ones differently."""
+    errors = [output.error for output in now.values() if output.error]
+    if errors and len(errors) == len(now):
+        error = max(errors, key=errors.count)
+        inputs = "the first input" if len(now) == 1 else f"each of the first {len(now)} inputs"
+        before = f"answered {counted(len(now), 'stored input')} before, and fails now"
+        raise AuditError(
+            f"system {trial.spec} {before if trial.outputs else f'failed on {inputs}'} with {shortened(error)!r}; "
+            f"{advice(trial.system, error)}, and run again; nothing was stored"
+        )
+    said: list[str] = []
+    if errors:
+        inputs = "inputs that it answered before" if trial.outputs else "inputs"
+        said.append(
+            f"system {trial.spec} failed on {len(errors)} of its first {len(now)} {inputs} with "
+            f"{shortened(errors[0])!r}; the run goes on, and errors are stored and counted"
+        )
+    margin = TOLERANCE_OF_SERVICES if is_asynchronous(trial.system) else TOLERANCE
+    for key, before_ in trial.outputs.items():
+        after = now[key]
+        same = (before_.label, before_.text) == (after.label, after.text)
+        scores = [score for score in (before_.score, after.score) if score is not None]
+        if not (after.error or (same and (not scores or (len(scores) == 2 and isclose(*scores, abs_tol=margin))))):
+            return [*said, _another_model(trial, trial.inputs[key], before_, after)]
+    return said
+
+
+def _another_model(trial: Trial, item: Input, before: Output, after: Output) -> str:
+    """Return what to say of another answer to a stored input. Raises AuditError where it cannot be chance."""
+    same = (before.label, before.text) == (after.label, after.text)
+    old, new = (str(output.score) if same else shown(output.label or output.text) for output in (before, after))
+    seen = (
+        f"system {trial.spec} now answers {new} to {shown(' | '.join(item.texts))}, and {old} is stored for version "
+        f"{trial.system.version}"
+    )
+    bare = without_version(trial.spec)
+    way = f"give it another version ({bare}@2, or `version` in its file or class), or use another database"
+    if trial.may_differ:
+        return f"{seen}; that may be chance; if the model is another one, {way}"
+    raise AuditError(
+        f"{seen}: the stored outputs are of another model; {way} (a system that may answer differently each time says "
+        "so with `deterministic`)"
+    )
+
+
+def advice(system: System, error: str) -> str:
+    """Return what to change where a system has nothing but errors: what it says itself, or in general."""
+    own = getattr(system, "advice", None)
+    return (own(error) if callable(own) else None) or "mend what the error says"
 
 
 def bind_systems(
@@ -133,24 +278,18 @@ def bind_systems(
 ) -> dict[int, BoundSystem]:
     """Return the systems of a run by the ids of their rows; what they answered is stored."""
     systems: dict[int, BoundSystem] = {}
-    options, languages = runner.options, languages_of(corpus)
     for spec, system in runner.by_spec.items():
         id = system_id(connection, system)
         by_key = answered.get(spec, {})
         inputs, _ = store_inputs(connection, {key: item for key, (item, _) in by_key.items()})
-        ids, outputs = {key: inputs[key] for key in by_key}, [output for _, output in by_key.values()]
-        if options.repeats > 1 and not asked_once(system):
-            asked: AskedOnce = AskedRepeatedly(id, options.retry_errors, number=options.repeats)
-            first = [(key, 1, output) for key, output in zip(ids, outputs, strict=True)]
-            asked.keep_calls(connection, ids, first)  # type: ignore[attr-defined]
-        else:
-            asked = AskedOnce(id, options.retry_errors, set(by_key))
-        keep_outputs(connection, id, ids, outputs)
+        repeats = 1 if asked_once(system) else runner.options.repeats
+        asked = Asked(id, repeats, runner.options.retry_errors, set(by_key) if repeats == 1 else set())
+        asked.keep(connection, {key: inputs[key] for key in by_key}, range(1, 2), [said for _, said in by_key.values()])
         systems[id] = BoundSystem(
             id,
             spec,
             system,
-            lacks_of(system, languages),
+            lacks_of(system, languages_of(corpus)),
             meter_of(system),
             asked,
             runner.waits(spec),

@@ -81,8 +81,7 @@ def only_run(database: Patient, study_id: int) -> Iterator[None]:
 
 @contextmanager
 def _locked(engine: Engine, study_id: int) -> Iterator[None]:
-    """Hold a lock that the system takes back when this process ends, however it ends: of a file beside an SQLite
-    database, or of a session of PostgreSQL."""
+    """Hold a lock that the system takes back when this process ends, however it ends."""
     file = engine.url.database
     if engine.dialect.name == "postgresql":
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:

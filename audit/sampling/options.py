@@ -1,7 +1,7 @@
 """The options of rounds and of their forecast: said once for the library, the command line, plans and requests."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Annotated, Any, Literal
@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, Gt, Le, Lt
 
 from audit.errors import AuditError
-from audit.options import Options, Told
+from audit.options import Options, Told, listed
 
 WINNER, RELATIONS, NOTHING = "winner", "relations", "none"
 """What rounds decide: the best system over all relations, or under each of them, or nothing, only rates."""
@@ -123,6 +123,25 @@ class PlanOptions(DecisionOptions):
         if self.price_per_hour is not None and self.pace is None:
             raise AuditError("price_per_hour needs pace, the seconds that an answer takes",
                              parameter=("price_per_hour", "pace"))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ValidityRequest(Options):
+    """What the validity study draws, and how people are asked."""
+
+    per_relation: Annotated[
+        int, Ge(1), Le(1_000_000), Told("pairs of a source and a follow-up of each relation", "N")
+    ] = 25
+    relations: Annotated[
+        Sequence[str], Told("of these relations alone (default: all)", "MR1.1,MR2.1", commas=True, read=listed)
+    ] = ()
+    annotators: Annotated[int, Ge(1), Le(1_000_000), Told("how many people answer each question", "N")] = 3
+    seed: Annotated[int | None, Told("of the order of sources (default: the study's)", "S")] = None
+    first: Annotated[bool, Told("ask before all other questions; else ratings come after them")] = False
+    asks: Annotated[
+        Literal["texts", "groups", "both"],
+        Told("rate the texts, say of the groups whether the relation holds there, or both", spelled="--ask"),
+    ] = "texts"
 
 
 OF_ROUNDS = ("base", "share", "decide", "eps", "most")

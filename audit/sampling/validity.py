@@ -8,46 +8,19 @@ drawn at random. Drawing more goes on down the same list.
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from sqlalchemy import Connection, delete, select
 
 from audit.errors import AuditError, UnknownName
 from audit.keys import uniform
-from audit.messages import message
 from audit.relations import Outcome, name_order
+from audit.sampling.options import ValidityRequest as ValidityRequest
 from audit.sampling.samples import Numbers
 from audit.store import Checked, checked, insert_new, need_study, rows_among, table_of, tables
 
-PER_RELATION, ANNOTATORS = 25, 3
-"""Pairs of a relation, and people for each text, unless told otherwise."""
-_MOST = 1_000_000
 _AT_ONCE = 500
 """Sources that are looked at together on the way down a list."""
-
-
-@dataclass(frozen=True)
-class ValidityRequest:
-    """What to draw and how people are asked: pairs of each relation, of all relations or of those named, people for
-    each question, the seed of the order (None: the study's), whether these questions come before all others, and
-    whether people rate the texts, say whether the relation holds in the groups, or both.
-
-    Raises AuditError for numbers that are none.
-    """
-
-    per_relation: int = PER_RELATION
-    relations: tuple[str, ...] = ()
-    annotators: int = ANNOTATORS
-    seed: int | None = None
-    first: bool = False
-    asks: Literal["texts", "groups", "both"] = "texts"
-
-    def __post_init__(self) -> None:
-        for name in ("per_relation", "annotators"):
-            number = getattr(self, name)
-            if not 1 <= number <= _MOST:
-                raise AuditError(message("validity.bad_number", name=name, number=number), parameter=name)
 
 
 @dataclass(frozen=True)
@@ -82,7 +55,9 @@ def draw_pairs(connection: Connection, request: ValidityRequest, study: int | No
         if study in (None, id):
             drawn += _draw_study(connection, request, int(id), int(seed), wanted)
     if not drawn:
-        raise AuditError(message("validity.no_groups" if study is None else "validity.no_groups_in", study=study))
+        if study is None:
+            raise AuditError("no study has a checked group with a follow-up, so nothing to draw; run `audit run` first")
+        raise AuditError(f"study {study} has no checked group with a follow-up under these relations; finish its run")
     order = {id: at for at, (id, _) in enumerate(studies)}
     return sorted(drawn, key=lambda pairs: (order[pairs.study], name_order(pairs.relation)))
 
@@ -95,7 +70,9 @@ def _draw_study(
     seed = request.seed if request.seed is not None else int(stored["seed"]) if stored else seed
     if stored is not None and stored["seed"] != seed:
         raise AuditError(
-            message("validity.other_seed", study=study, before=stored["seed"], seed=seed), parameter="seed"
+            f"the pairs of study {study} were drawn with the seed {stored['seed']}; leave the seed {seed} out, and the "
+            "draw goes on",
+            parameter="seed",
         )
     checks, numbers = checked(connection, [study]), Numbers.of_study(connection, study, seed)
     names = dict(connection.execute(select(relation.c.id, relation.c.name)).all())

@@ -471,7 +471,8 @@ def check_level(level: str | None, ratings: Ratings) -> None:
     if level not in LEVELS:
         raise AuditError(f"level {level!r} is not one of {', '.join(LEVELS)}")
     if ratings.scale not in LEVELS[level]:
-        what = "an order of labels without numbers" if ratings.scale == "order" else "labels that are not numbers"
+        text = next((label for label in ratings.labels if number_of(label) is None), None)
+        what = "an order of labels without numbers" if ratings.scale == "order" else f"labels such as {text!r}"
         allowed = ", ".join(name for name, scales in LEVELS.items() if ratings.scale in scales)
         raise AuditError(f"{what} cannot have the level {level}; allowed are {allowed}")
     if level == "ratio" and ratings.values is not None and ratings.values.min() < 0:

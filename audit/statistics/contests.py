@@ -84,8 +84,9 @@ class Compared:
         """Which groups (bool) can tell two of these systems apart."""
         satisfied = self.satisfied[:, list(live)]
         said = np.where(satisfied == 1, self.output[:, list(live)], -1)
-        lowest = np.where(satisfied < 0, np.iinfo(np.int64).max, said).min(1, initial=np.iinfo(np.int64).max)
-        highest = np.where(satisfied < 0, np.iinfo(np.int64).min, said).max(1, initial=np.iinfo(np.int64).min)
+        ends = np.iinfo(said.dtype)
+        lowest = np.where(satisfied < 0, ends.max, said).min(1, initial=ends.max)
+        highest = np.where(satisfied < 0, ends.min, said).max(1, initial=ends.min)
         return np.asarray((lowest < highest) & (highest >= 0))
 
 

@@ -18,7 +18,6 @@ from functools import cache, lru_cache
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv, gammaln, ndtri, stdtrit
 
 from audit.errors import AuditError, UnknownName
@@ -126,6 +125,8 @@ def _binomial(k: float, n: float, confidence: float) -> tuple[float, float]:
         """P(X > k) + P(X = k) / 2: the mean of P(X > k) and P(X >= k)."""
         more = float(betainc(k + 1, n - k, share)) if k < n else 0.0
         return (more + (float(betainc(k, n - k + 1, share)) if k > 0 else 1.0)) / 2
+
+    from scipy.optimize import brentq  # a second to import, and hardly ever used
 
     # Both tails hold about half of the probability at k / n, so each end lies between that and 0 or 1.
     low = min(brentq(lambda share: above(share) - risk, 0.0, 1.0), rate) if k > 0 else 0.0

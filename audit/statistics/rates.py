@@ -113,23 +113,70 @@ def weighted_rate(
     copies, alone = float((of_clusters**2).sum()), float((root**2).sum())
     if copies <= 0:  # all were asked
         return Rate(p, p, p)
-    number = np.count_nonzero(np.bincount(cluster))
-    size, seen = 1 / copies, min(hits, misses)
-    error = np.bincount(cluster, root * residual)
-    if seen and number > 1:
-        v = float((error**2).sum()) * number / (number - 1)
-        mixed = seen / (seen + EVENTS) * v / max(p * (1 - p), 1e-12) + EVENTS / (seen + EVENTS) * copies
-        # As many independent groups say at most; proxies may say more.
-        size = 1 / mixed if proxy is not None else min(1 / mixed, 1 / alone)
-    worth = float(of_clusters.sum()) ** 2 / copies  # clusters that weigh alike and say as much
-    if number > 1 and seen >= FEW and worth < len(value) - 0.5:
-        tail = (1 + confidence) / 2
-        size *= float((stdtrit(np.inf, tail) / stdtrit(max(worth - 1, 1.0), tail)) ** 2)
-    low, high = ends(p, size, int(seen), confidence)
+    error, seen = np.bincount(cluster, root * residual), int(min(hits, misses))
+    number = int(np.count_nonzero(np.bincount(cluster)))
+    # As many independent groups say at most; proxies may say more.
+    most = np.inf if proxy is not None else 1 / alone
+    low, high = _ends_of_clusters(p, of_clusters, error, number, seen, len(value), most, confidence)
     if finite:
         known = [np.bincount(stratum, value == kind, len(share)) for kind in (1, 0)]
         of = np.where(share > 0, share / np.maximum(sizes, 1), 0)
         low, high = max(low, float(of @ known[0])), min(high, 1 - float(of @ known[1]))
+    return Rate(p, min(low, p), max(high, p), error=error)
+
+
+def _ends_of_clusters(
+    p: float,
+    of_clusters: np.ndarray,
+    error: np.ndarray,
+    number: int,
+    seen: int,
+    groups: int,
+    most: float,
+    confidence: float,
+) -> tuple[float, float]:
+    """The ends of a rate's interval from what its clusters weigh and add to the error; `number` clusters have groups,
+    `seen` of them a hit, or a miss, whatever is rarer. The effective size is `most` at most."""
+    copies = float((of_clusters**2).sum())
+    size = 1 / copies
+    if seen and number > 1:
+        v = float((error**2).sum()) * number / (number - 1)
+        mixed = seen / (seen + EVENTS) * v / max(p * (1 - p), 1e-12) + EVENTS / (seen + EVENTS) * copies
+        size = min(1 / mixed, most)
+    worth = float(of_clusters.sum()) ** 2 / copies  # clusters that weigh alike and say as much
+    if number > 1 and seen >= FEW and worth < groups - 0.5:
+        tail = (1 + confidence) / 2
+        size *= float((stdtrit(np.inf, tail) / stdtrit(max(worth - 1, 1.0), tail)) ** 2)
+    return ends(p, size, seen, confidence)
+
+
+_AT_ONCE = 1 << 16
+
+
+def observed_rate(
+    checked: "Checked", sizes: np.ndarray, cluster: np.ndarray, *, finite: bool, confidence: float = 0.95
+) -> Rate | None:
+    """Return the share of satisfied groups: `weighted_rate` where every group was asked, whose strata are the cells,
+    with less memory. `cluster` has codes of the groups, `sizes` how many groups each cell has."""
+    if not sizes.sum():
+        return None
+    share, counts, hit = sizes / sizes.sum(), np.maximum(sizes, 1), checked.satisfied == 1
+    means = np.bincount(checked.cell[hit], minlength=len(sizes)) / counts
+    p = min(max(float(share @ means), 0.0), 1.0)
+    if finite:
+        return Rate(p, p, p)
+    a, clusters = share / counts, int(cluster.max()) + 1
+    residual = (np.array([0.0, 1.0]) - means[:, None]) * np.sqrt(sizes / np.maximum(sizes - 1, 1))[:, None]
+    adds, of_clusters, error = a[:, None] * residual, np.zeros(clusters), np.zeros(clusters)
+    for begin in range(0, len(cluster), _AT_ONCE):
+        part = slice(begin, begin + _AT_ONCE)
+        np.add.at(of_clusters, cluster[part], a[checked.cell[part]])
+        np.add.at(error, cluster[part], adds[checked.cell[part], checked.satisfied[part]])
+    seen = [np.zeros(clusters, bool) for _ in range(2)]
+    seen[0][cluster[~hit]] = seen[1][cluster[hit]] = True
+    number, few = int((seen[0] | seen[1]).sum()), int(min(seen[0].sum(), seen[1].sum()))
+    most = 1 / float((a**2)[checked.cell].sum())
+    low, high = _ends_of_clusters(p, of_clusters, error, number, few, len(cluster), most, confidence)
     return Rate(p, min(low, p), max(high, p), error=error)
 
 
@@ -207,8 +254,8 @@ class Checked:
 Groups = TypeVar("Groups", Judged, Checked)
 
 
-def where(groups: Groups, keep: np.ndarray) -> Groups:
-    """Return those groups; `keep` are flags or places."""
+def where(groups: Groups, keep: np.ndarray | slice) -> Groups:
+    """Return those groups; `keep` are flags, places or a slice."""
     values = ((part.name, getattr(groups, part.name)) for part in fields(groups))
     return replace(groups, **{name: value[keep] for name, value in values if value is not None})
 
@@ -217,8 +264,11 @@ def of_cells(groups: Groups, cells: Sequence[int]) -> Groups:
     """Return the groups of these cells (ascending), whose codes become their places."""
     starts = np.searchsorted(groups.cell, cells)
     sizes = np.searchsorted(groups.cell, cells, side="right") - starts
+    place = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    if len(cells) and cells[-1] - cells[0] == len(cells) - 1:  # one after the other: nothing is copied
+        return replace(where(groups, slice(starts[0], starts[-1] + sizes[-1])), cell=place)
     at = np.concatenate([np.arange(start, start + size) for start, size in zip(starts, sizes, strict=True)] or [starts])
-    return replace(where(groups, at.astype(int)), cell=np.repeat(np.arange(len(sizes)), sizes))
+    return replace(where(groups, at.astype(int)), cell=place)
 
 
 @dataclass(frozen=True)
@@ -242,16 +292,15 @@ def rates_of(
     sizes = np.bincount(everything.cell, minlength=len(cells))
 
     own = [groups.source if finite else groups.cluster for groups in (everything, inside)]
-    present = np.bincount(np.concatenate(own)) > 0
-    clusters, place = np.flatnonzero(present), np.cumsum(present) - 1
+    present = np.zeros(max(int(codes.max(initial=-1)) for codes in own) + 1, bool)
+    for codes in own:
+        present[codes] = True
+    clusters, place = np.flatnonzero(present), np.cumsum(present, dtype=np.int32) - np.int32(1)
     of_all, of_inside = (place[codes] for codes in own)
-    observed = weighted_rate(
-        everything.satisfied, np.ones(len(everything.cell)), everything.cell, sizes, of_all,
-        finite=finite, confidence=confidence,
-    )  # fmt: skip
+    observed = observed_rate(everything, sizes, of_all, finite=finite, confidence=confidence)
     if observed is None:
         return Rates(None, None, None)
-    satisfied = np.bincount(everything.cell, everything.satisfied, len(cells))
+    satisfied = np.bincount(everything.cell[everything.satisfied == 1], minlength=len(cells))
     if not satisfied.sum():  # nothing is satisfied, so nothing can be false
         return Rates(observed, None, observed)
     values = (inside.false, inside.false | inside.open) if inside.open.any() else (inside.false,)
@@ -288,7 +337,7 @@ def _strata(judged: Judged, checked: Checked, cells: int) -> tuple[np.ndarray, n
     """The strata of judged groups, and how many satisfied groups each has (cells, strata)."""
     shape = cells, len(STRATA)
     of_checked, of_judged = (groups.cell * len(STRATA) + groups.stratum for groups in (checked, judged))
-    sizes = np.bincount(of_checked, checked.satisfied, cells * len(STRATA)).astype(int).reshape(shape)
+    sizes = np.bincount(of_checked[checked.satisfied == 1], minlength=cells * len(STRATA)).reshape(shape)
     asked = np.bincount(of_judged, minlength=cells * len(STRATA)).reshape(shape)
     lacking = (asked < LEAST) & (sizes > asked)
     few = lacking[:, ALIKE] | lacking[:, TELLING]

@@ -13,11 +13,12 @@ from audit.store.bulk import (
     writing,
 )
 from audit.store.engine import open_store, write_much
-from audit.store.outcomes import UNCHECKED, Checked, checked, input_ids, integers, need_study, store_inputs
+from audit.store.outcomes import UNCHECKED, Checked, by_system, checked, input_ids, integers, need_study, store_inputs
 
 __all__ = [
     "UNCHECKED",
     "Checked",
+    "by_system",
     "checked",
     "columns",
     "group_id",

@@ -36,7 +36,7 @@ def expect_brought(connection: Connection) -> None:
     """Remember what this database has from plug-ins, so that what is absent can be told."""
     for kind, name, by in _brought(connection):
         _expected[kind, name] = by
-        registry.EXPECTED[kind, name] = _absent(kind, name, by)
+        registry.EXPECTED[kind, name] = _said(f"plugin.{kind}_absent", kind, name, by)
 
 
 def absent_plugins(connection: Connection) -> list[str]:
@@ -47,24 +47,19 @@ def absent_plugins(connection: Connection) -> list[str]:
 def absent(kind: str, name: str) -> str | None:
     """Why a thing that a database was made with is not the one that is registered now, and how to bring it; None where
     it is, and where no database that this process opened has it."""
-    by = _expected.get((kind, name))
-    if by is None:
+    if (by := _expected.get((kind, name))) is None:
         return None
     if _KINDS[kind].find(name) is None:
-        return _absent(kind, name, by)
+        return _said(f"plugin.{kind}_absent", kind, name, by)
     version, now = by["version"], str(getattr(_KINDS[kind].get(name), "version", ""))
     if kind != "relation" or now == version:
         return None
-    return message("plugin.other_version", **_words(kind, name, by), version=version, now=now)
+    return _said("plugin.other_version", kind, name, by, version=version, now=now)
 
 
-def _absent(kind: str, name: str, by: Brought) -> str:
-    return message("plugin.relation_absent" if kind == "relation" else "plugin.task_absent", **_words(kind, name, by))
-
-
-def _words(kind: str, name: str, by: Brought) -> dict[str, str]:
+def _said(code: str, kind: str, name: str, by: Brought, **values: str) -> str:
     brought = message("plugin.brought", kind=noun(kind), name=name, plugin=by["plugin"])
-    return {"brought": brought, "way": message("plugin.load", module=by["module"])}
+    return message(code, brought=brought, way=message("plugin.load", module=by["module"]), **values)
 
 
 def _brought(connection: Connection) -> list[tuple[str, str, Brought]]:

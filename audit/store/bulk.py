@@ -139,10 +139,8 @@ LIMIT = 1 << _BITS
 
 
 def group_id(source_id: int, relation_id: int, system_id: int | None) -> int:
-    """The id of a group: its source, relation and system (0 for every system) side by side in 63 bits.
-
-    Groups of neighbouring sources get neighbouring ids, and planning a group again finds the row that is there.
-    Raises AuditError past 1,023 relations or systems in one database.
+    """The id of a group: source, relation and system (0 for every system) side by side in 63 bits. Raises AuditError
+    past 1,023 relations or systems in one database.
 
     >>> group_id(3, 2, None) == (3 << 20) + (2 << 10)
     True
@@ -154,22 +152,13 @@ def group_id(source_id: int, relation_id: int, system_id: int | None) -> int:
 
 def group_ids(least: int, most: int) -> tuple[int, int]:
     """The least and the greatest id that a group of the sources from `least` to `most` can have, for SQL's BETWEEN.
-
-    Between them lie groups of every source in between, of other studies, too.
-
-    >>> first, last = group_ids(3, 4)
-    >>> first <= group_id(3, 1, None) < group_id(4, 1023, 1023) == last < group_id(5, 1, None)
-    True
-    """
+    Between them lie groups of every source in between, of other studies, too."""
     return int(least) * LIMIT**2, (int(most) + 1) * LIMIT**2 - 1
 
 
-# Reading and writing while people wait for it: as few journeys to the database, and as little waiting, as will do.
-#
 # SQLite has one writer at a time. Who comes while another writes polls its lock and sleeps up to 100 ms between two
-# looks, and whoever looks first gets it: fifty threads of the app would wait for nothing, and some of them for long. So
-# threads queue before the database for a lock of their own, which wakes the next one at once. Writers of other
-# processes still meet at SQLite's lock.
+# looks: fifty threads of the app would wait for nothing, and some of them for long. So threads queue for a lock of
+# their own, which wakes the next one at once. Writers of other processes still meet at SQLite's lock.
 
 _LOCKS: "WeakKeyDictionary[Engine, threading.Lock]" = WeakKeyDictionary()
 _GUARD = threading.Lock()
@@ -180,16 +169,12 @@ def writing(engine: Engine) -> Iterator[Connection]:
     """A transaction that is going to write: committed at the end, rolled back where something is raised.
 
     On SQLite it holds the database's write lock from its first statement, so that nothing that it reads can change
-    before it writes. PostgreSQL locks rows: ask for them `with_for_update`. Not to be nested: a thread would wait for
-    itself.
-
-    >>> from sqlalchemy import create_engine, text
-    >>> with writing(create_engine("sqlite://")) as connection:
-    ...     connection.execute(text("SELECT 1")).scalar()
-    1
+    before it writes. PostgreSQL locks rows: ask for them `with_for_update`. Not to be nested.
     """
     alone = engine.dialect.name == "sqlite"
-    with _lock_of(engine) if alone else nullcontext(), engine.begin() as connection:
+    with _GUARD:
+        lock = _LOCKS.setdefault(engine, threading.Lock())
+    with lock if alone else nullcontext(), engine.begin() as connection:
         if alone:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         yield connection
@@ -197,16 +182,8 @@ def writing(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """A connection that only reads, each statement by itself.
-
-    Without a transaction that is begun and ended: each would be a journey to a PostgreSQL server. Where several
-    statements must see the same state, use `engine.connect()`.
-
-    >>> from sqlalchemy import create_engine, text
-    >>> with reading(create_engine("sqlite://")) as connection:
-    ...     connection.execute(text("SELECT 1")).scalar()
-    1
-    """
+    """A connection that only reads, each statement by itself: beginning and ending a transaction would be journeys to a
+    PostgreSQL server. Where several statements must see the same state, use `engine.connect()`."""
     with engine.connect() as connection:
         if engine.dialect.name == "postgresql":
             connection = connection.execution_options(isolation_level="AUTOCOMMIT")
@@ -216,15 +193,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
 @contextmanager
 def snapshot(database: Engine | Connection) -> Iterator[Connection]:
     """A connection whose statements all see the database as it is when the first one reads, whatever is written later.
-
-    Readers that take an engine or a connection can so be used alone, or as parts of one larger snapshot: a connection
-    is handed on as it is.
-
-    >>> from sqlalchemy import create_engine, text
-    >>> with snapshot(create_engine("sqlite://")) as connection, snapshot(connection) as same:
-    ...     connection is same, connection.execute(text("SELECT 1")).scalar()
-    (True, 1)
-    """
+    A connection, as part of a larger snapshot, is handed on as it is."""
     if isinstance(database, Connection):
         yield database
         return
@@ -234,8 +203,3 @@ def snapshot(database: Engine | Connection) -> Iterator[Connection]:
         else:  # Python's driver begins a transaction before a write only
             connection.exec_driver_sql("BEGIN")
         yield connection
-
-
-def _lock_of(engine: Engine) -> threading.Lock:
-    with _GUARD:
-        return _LOCKS.setdefault(engine, threading.Lock())

@@ -62,12 +62,6 @@ def tables_in_order() -> list[Table]:
     return [table for table in SQLModel.metadata.sorted_tables if table.name != "schema_version"]
 
 
-def copy_tables(source: Connection, target: Connection) -> None:
-    """Insert every table's rows into a database that has none."""
-    for table in tables_in_order():
-        write_rows(target, table, read_rows(source, table))
-
-
 @contextmanager
 def filled(where: str) -> Iterator[Connection]:
     """A connection into a new or empty database, which afterwards holds all that was inserted, or is as it was before.
@@ -129,7 +123,8 @@ def copy_to_file(engine: Engine, path: Path) -> None:
     else:
         copy = open_store(str(path), create=True)
         with snapshot(engine) as connection, copy.begin() as into:
-            copy_tables(connection, into)
+            for table in tables_in_order():
+                write_rows(into, table, read_rows(connection, table))
         copy.dispose()
     with closing(sqlite3.connect(path)) as target:
         target.execute("PRAGMA journal_mode=DELETE")  # one file that can be moved, without a log beside it
@@ -138,10 +133,6 @@ def copy_to_file(engine: Engine, path: Path) -> None:
 def _remove(path: Path) -> None:
     for suffix in ("", "-wal", "-shm", "-journal"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
-# `audit backup`: a whole database as one SQLite file, hashes of passwords included, made while others go on judging. To
-# go back to it, put it in the place of the other one.
 
 
 @dataclass(frozen=True)
@@ -155,8 +146,9 @@ class BackedUp:
 
 
 def backup(engine: Engine, file: Path) -> BackedUp:
-    """Write a backup to a new file that only its owner may read, and check it. Raises BadFile where the file is there
-    already or cannot be written, and where the check finds fault with it."""
+    """Write the whole database, hashes of passwords included, to a new SQLite file that only its owner may read, and
+    check it; others go on judging meanwhile. Raises BadFile where the file is there already or cannot be written, and
+    where the check finds fault with it."""
     with new_file(file, private=True, new=True) as part:
         copy_to_file(engine, part)
         if faults := page_faults(part):

@@ -27,10 +27,8 @@ from audit.store import tables
 from audit.store.bulk import table_of
 from audit.store.copying import read_rows, tables_in_order, write_rows
 
-# What in the tables says who somebody is, and what must never leave the database.
-#
-# A new table that refers to an annotator, or a new text in one that does, has its place here: a test refuses texts that
-# nobody thought about.
+# What in the tables says who somebody is, and what must never leave the database. A new table that refers to an
+# annotator, or a new text in one that does, has its place here: a test refuses texts that nobody thought about.
 
 SECRET_TABLES = ("invitation", "secret", "job", "study_run")
 """Tables that stay where they are: invitations, what signs logins and tokens, and work that this machine has in hand. A
@@ -98,12 +96,10 @@ def pseudonymise(connection: Connection, salt: bytes, keep_free_text: bool = Fal
     if keep_free_text:
         return
     for name, columns in FREE_TEXT.items():
-        free_text_table = SQLModel.metadata.tables[name]
-        for column in columns:
-            replacement = None if free_text_table.c[column].nullable else LEFT_OUT
-            connection.execute(
-                free_text_table.update().where(free_text_table.c[column].is_not(None)).values({column: replacement})
-            )
+        written = SQLModel.metadata.tables[name]
+        for column in (written.c[column] for column in columns):
+            nothing = None if column.nullable else LEFT_OUT
+            connection.execute(written.update().where(column.is_not(None)).values({column.name: nothing}))
 
 
 def salt_of(file: Path | None) -> bytes:
@@ -127,8 +123,7 @@ _NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def write_tables(connection: Connection, folder: Path) -> dict[str, Any]:
-    """Write every table that an export carries; returns the manifest's part about them, by the table's name. One row is
-    in memory at a time. Passwords and sessions are never written."""
+    """Write every table that an export carries; returns the manifest's part about them, by the table's name."""
     (folder / FOLDER).mkdir()
     entries: dict[str, Any] = {}
     for table in exported_tables():
@@ -169,14 +164,9 @@ def file_name(table: Table) -> str:
 
 
 def _column_entry(column: Column[Any]) -> dict[str, Any]:
-    refers = [foreign.target_fullname for foreign in column.foreign_keys]
-    return {
-        "name": column.name,
-        "type": kind_of(column),
-        "null": bool(column.nullable),
-        "key": column.primary_key,
-        "refers_to": refers[0] if refers else None,
-    }
+    refers = next((foreign.target_fullname for foreign in column.foreign_keys), None)
+    entry = {"name": column.name, "type": kind_of(column), "null": bool(column.nullable)}
+    return {**entry, "key": column.primary_key, "refers_to": refers}
 
 
 def kind_of(column: Column[Any]) -> str:
@@ -237,14 +227,9 @@ def _read_rows(path: Path, table: Table, names: list[str]) -> Iterator[dict[str,
             yield entry
 
 
-def _number(value: Any) -> float:
-    """A number, or the word for one that JSON does not know."""
-    return _NUMBERS[value] if isinstance(value, str) and value in _NUMBERS else _FLOAT(value)
-
-
-def _whole_characters(text: str) -> str:
-    text.encode()  # raises for half of a character, which JSON can spell
-    return text
+def _text(value: Any) -> str:
+    _TEXT(value).encode()  # raises for half of a character, which JSON can spell
+    return str(value)
 
 
 _TEXT = TypeAdapter(StrictStr).validate_python
@@ -252,9 +237,9 @@ _FLOAT = TypeAdapter(StrictFloat).validate_python
 _AWARE = TypeAdapter(AwareDatetime).validate_python
 _READERS: dict[str, Callable[[Any], Any]] = {
     "integer": TypeAdapter(Annotated[StrictInt, Field(gt=-(1 << 63), lt=1 << 63)]).validate_python,
-    "number": _number,
+    "number": lambda value: _NUMBERS[value] if isinstance(value, str) and value in _NUMBERS else _FLOAT(value),
     "boolean": TypeAdapter(StrictBool).validate_python,
-    "text": lambda value: _whole_characters(_TEXT(value)),
+    "text": _text,
     "time": lambda value: _AWARE(datetime.fromisoformat(value)),
     "bytes": bytes.fromhex,
     "json": lambda value: value,
@@ -278,15 +263,14 @@ def check(folder: Path, name: str, sealed: Mapping[str, Any]) -> None:
     if not path.exists():
         raise BadFile(f"{path}: the file is missing, the manifest lists it; export again")
     refuse_no_file(path)
-    description = described(path)
-    if description["lines"] != sealed["lines"]:
-        raise BadFile(f"{path}: {description['lines']:,} lines, but the export had {sealed['lines']:,}; export again")
-    if description["sha256"] != sealed["sha256"]:
+    now = described(path)
+    if now["lines"] != sealed["lines"]:
+        raise BadFile(f"{path}: {now['lines']:,} lines, but the export had {sealed['lines']:,}; export again")
+    if now["sha256"] != sealed["sha256"]:
         raise BadFile(f"{path}: changed since the export was made; export again")
 
 
 def seal(manifest: Mapping[str, Any]) -> str:
     """The SHA-256 of a manifest without its seal: it names a whole export, since the sums of its files are in it."""
-    return hashlib.sha256(
-        canonical({key: value for key, value in manifest.items() if key != "seal"}).encode()
-    ).hexdigest()
+    unsealed = {key: value for key, value in manifest.items() if key != "seal"}
+    return hashlib.sha256(canonical(unsealed).encode()).hexdigest()

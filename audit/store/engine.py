@@ -89,12 +89,9 @@ def one_line(problem: object) -> str:
 
 
 def open_store(where: str, create: bool = False) -> Engine:
-    """The engine of a database, by path or SQLAlchemy URL; `create` makes the tables where there are none.
-
-    Raises BadFile when there is no such database (and `create` is false), when it cannot be opened, has tables of
-    another version, or is something else; AuditError for a URL that is none or of another kind; NotInstalled when its
-    driver is absent.
-    """
+    """The engine of a database, by path or SQLAlchemy URL; `create` makes the tables where there are none. Raises
+    BadFile when there is no such database (and `create` is false), when it cannot be opened, has tables of another
+    version, or is something else; AuditError for a URL that is none; NotInstalled when its driver is absent."""
     url, file = _url(where), file_of(where)
     name = str(file) if file else url.render_as_string()
     if file:

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Engine, Select, func, select
+from sqlalchemy import BigInteger, ColumnElement, Connection, Engine, Select, case, cast, func, select
 from sqlmodel import SQLModel
 
 from audit.errors import AuditError
@@ -20,6 +20,8 @@ from audit.store.bulk import LIMIT, group_ids, insert_new, pieces, table_of
 from audit.tasks import Input
 
 UNCHECKED = -1
+_MOST = 6
+"""No outcome (`audit.relations.Outcome`) has a greater number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,34 @@ def integers(connection: Connection, query: Select[Any]) -> np.ndarray:
     return np.fromiter(chain.from_iterable(cursor), np.int64).reshape(-1, columns)
 
 
+def by_system(
+    connection: Connection,
+    key: ColumnElement[int],
+    system: ColumnElement[int],
+    value: ColumnElement[int],
+    most: int,
+    systems: Sequence[int],
+    *conditions: ColumnElement[bool],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Keys, ascending, and of each the value that each of these systems has, (keys, systems); -1: it has none.
+
+    Values are from 0 to `most`, one a key and system. The database puts those of a key side by side in one number: a
+    row for each would take four times as long and as much memory.
+    """
+    bits = (most + 1).bit_length()
+    size, parts, keys = 62 // bits, [np.empty((0, 0), np.int8)], np.empty(0, np.int64)
+    for begin in range(0, len(systems), size):
+        batch = systems[begin : begin + size]
+        place = case({id: 1 << bits * at for at, id in enumerate(batch)}, value=system, else_=0)
+        number = cast(func.sum((value + 1) * place), BigInteger)
+        query: Any = select(key, number).where(*conditions).group_by(key).order_by(key)
+        keys, numbers = integers(connection, query).T
+        shifts = bits * np.arange(len(batch))
+        values = (numbers[:, None] >> shifts & ((1 << bits) - 1)) - 1
+        parts = [*(parts if begin else []), values.astype(np.int8 if most < 127 else np.int32)]
+    return keys.copy(), np.concatenate(parts, axis=1)
+
+
 def checked(connection: Connection, studies: Sequence[int]) -> Checked:
     """All verdicts of these studies. Errors are checks, too: `outcome` says what each one found."""
     source, verdict = table_of(tables.Source), table_of(tables.Verdict)
@@ -75,27 +105,22 @@ def checked(connection: Connection, studies: Sequence[int]) -> Checked:
     ]
     places = np.concatenate([np.empty((0, 2), np.int64), *study_of])
     places = places[np.argsort(places[:, 0])]
-    if not len(places):
-        no_ids = np.empty(0, np.int64)
-        return Checked((), no_ids, no_ids, no_ids, np.empty(0, bool), np.empty((0, 0), np.int8))
-    query = select(verdict.c.group_id, verdict.c.system_id, verdict.c.outcome).order_by(verdict.c.group_id)
-    rows = integers(connection, query.where(verdict.c.group_id.between(*group_ids(places[0, 0], places[-1, 0]))))
-    rows = rows[np.isin(rows[:, 0] // LIMIT**2, places[:, 0])]  # between them lie sources of other studies, too
-    systems = np.unique(rows[:, 1])
+    ends = group_ids(places[0, 0], places[-1, 0]) if len(places) else (0, 0)
+    inside = verdict.c.group_id.between(*ends)
+    systems = sorted(connection.execute(select(verdict.c.system_id).where(inside).distinct()).scalars())
+    columns = (verdict.c.group_id, verdict.c.system_id, verdict.c.outcome)
+    group, outcome = by_system(connection, *columns, _MOST, systems, inside)
+    keep = np.isin(group // LIMIT**2, places[:, 0])  # between them lie sources of other studies, too
+    group, outcome = group[keep], outcome[keep]
+    ran = (outcome >= 0).any(0)
     # Groups of one source and relation, each for one system, become one row.
-    begins = np.diff(rows[:, 0] // LIMIT, prepend=-1) > 0
-    first = rows[begins, 0]
-    outcome = np.full((len(first), len(systems)), UNCHECKED, np.int8)
-    outcome[np.cumsum(begins) - 1, np.searchsorted(systems, rows[:, 1])] = rows[:, 2]
-    at = first // LIMIT**2
-    return Checked(
-        tuple(systems.tolist()),
-        places[np.searchsorted(places[:, 0], at), 1],
-        first // LIMIT % LIMIT,
-        at,
-        first % LIMIT > 0,
-        outcome,
-    )
+    first = np.flatnonzero(np.diff(group // LIMIT, prepend=-1))
+    outcome = np.maximum.reduceat(outcome[:, ran], first) if len(first) else outcome[:, ran]
+    group = group[first]
+    at = group // LIMIT**2
+    of_study = places[np.searchsorted(places[:, 0], at), 1]
+    systems_of = tuple(np.array(systems, np.int64)[ran].tolist())
+    return Checked(systems_of, of_study, group // LIMIT % LIMIT, at, group % LIMIT > 0, outcome)
 
 
 def need_study(connection: Connection, study: int) -> None:

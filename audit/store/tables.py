@@ -136,8 +136,6 @@ class StudyRun(SQLModel, table=True):
     started_at: datetime = moment()
 
 
-__all__ = ["Cause", "Job", "Known", "Log", "Plan", "Setting", "StudyRun", "now"]
-
 SCHEMA_VERSION = 13
 """The version of these tables, counted up with each change of them.
 

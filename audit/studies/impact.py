@@ -5,6 +5,7 @@ as if it were the answer. Nothing here is part of judging, and nothing of it say
 sway the adjudicator.
 """
 
+from collections import ChainMap
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -22,7 +23,6 @@ from audit.false_satisfaction.resolution import (
     known_answers,
     satisfied_groups,
     settle_group,
-    supposing,
 )
 from audit.judging.accounts import ADJUDICATORS, require
 from audit.judging.causes import TAKEN_BACK, Pair, add_cause, check_cause, current_causes, last_given
@@ -76,7 +76,7 @@ def consequences(engine: Engine, account_id: int, question_ids: Collection[int])
         else:
             subject = (row.task, row.input_id, row.output)
             trials = [
-                supposing(answers, {subject: KnownAnswer(frozenset({label}), "adjudicated")})
+                ChainMap({subject: KnownAnswer(frozenset({label}), "adjudicated")}, answers)
                 for label in labels_of(row.task, row.kind)
             ]
             decided = [

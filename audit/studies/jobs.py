@@ -281,7 +281,9 @@ def running_job(engine: Engine, id: int, database: str) -> Iterator[tuple[Worker
         if claim.rowcount != 1 and row is not None and row.state == "stopping":
             _set(connection, id, state="stopped", ended_at=tables.now())
     if claim.rowcount != 1 or row is None:
-        raise AuditError(message("work.not_waiting", id=id), parameter="job")
+        raise AuditError(
+            f"job {id} does not wait to be begun; begin another in the app, or leave job out", parameter="job"
+        )
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     with _captured_prints() as printed:
         worker = Worker(engine, id, printed, _secrets(database))

@@ -61,14 +61,17 @@ def _studies(connection: Connection) -> list[ListedStudy]:
     times = Counter(named.values())
     return [
         ListedStudy(
-            id := row["id"],
+            row["id"],
             row["corpus"],
             row["task"],
-            plan := named[id],
+            named[row["id"]],
             in_utc(row["created_at"]),
-            *(of.get(id, 0) for of in (sources, systems, relations, drawn)),
-            _answered(connection, id),
-            plan is not None and times[plan] == 1,
+            sources.get(row["id"], 0),
+            systems.get(row["id"], 0),
+            relations.get(row["id"], 0),
+            drawn.get(row["id"], 0),
+            _answered(connection, row["id"]),
+            named[row["id"]] is not None and times[named[row["id"]]] == 1,
         )
         for row in rows
     ]

@@ -22,7 +22,7 @@ from audit.corpora.base import Corpus
 from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
 from audit.files import read_text, toml_of
-from audit.judging.settings import BOUNDS, JudgingSettings
+from audit.judging.settings import BOUNDS, Bounds, JudgingSettings
 from audit.judging.words import GUIDELINE_FILE, KEYS, faults_of, guideline_of, words_content
 from audit.messages import LANGUAGES, message, with_commas
 from audit.options import Options, options_of, values_of
@@ -57,6 +57,10 @@ def _keys(options: type[Options], names: str, **defaults: Any) -> dict[str, Any]
     return {name: (by_name[name].kind | None, defaults.get(name, by_name[name].default)) for name in names.split()}
 
 
+def _number(bounds: Bounds) -> Any:
+    return int if bounds.words == "settings.whole" else float
+
+
 _TABLES: dict[str, Any] = {
     "study": {
         **_keys(CorpusOptions, "task", task="sentiment"),
@@ -79,7 +83,7 @@ _TABLES: dict[str, Any] = {
         "languages": (list[str], []),
         **{
             name: (
-                Annotated[int if bounds.whole else float, Ge(bounds.least), Le(bounds.most)],
+                Annotated[_number(bounds), Ge(bounds.least), Le(bounds.most)],
                 getattr(JudgingSettings, name),
             )
             for name, bounds in BOUNDS.items()
@@ -95,10 +99,8 @@ _TABLES: dict[str, Any] = {
     },
 }
 _MODELS = {name: create_model(f"_{name.title()}", __base__=UserModel, **keys) for name, keys in _TABLES.items()}
-_Document = create_model(
-    "_Document",
-    __base__=UserModel,
-    name=(
+_PLAN: dict[str, Any] = {
+    "name": (
         Annotated[
             str,
             Allowed(f"1 to 80 printable characters that begin with a letter or digit, without {SUFFIX}", _is_name),
@@ -106,12 +108,13 @@ _Document = create_model(
         ],
         ...,
     ),
-    study=(_MODELS["study"], ...),
-    sample=(_MODELS["sample"], _MODELS["sample"]()),
-    words=(dict[str, Any], {}),
-    judging=(_MODELS["judging"], _MODELS["judging"]()),
-    report=(_MODELS["report"], _MODELS["report"]()),
-)
+    "study": (_MODELS["study"], ...),
+    "sample": (_MODELS["sample"], _MODELS["sample"]()),
+    "words": (dict[str, Any], {}),
+    "judging": (_MODELS["judging"], _MODELS["judging"]()),
+    "report": (_MODELS["report"], _MODELS["report"]()),
+}
+_Document: Any = create_model("_Document", __base__=UserModel, **_PLAN)
 TABLES = {name: tuple(keys) for name, keys in _TABLES.items()} | {"words": (*KEYS, *LANGUAGES)}
 """Every table of a plan and its keys, in the order in which files have them."""
 SETTINGS = tuple(BOUNDS)

@@ -52,10 +52,8 @@ class UploadedCorpus:
     columns: Mapping[str, str]
     labels: Mapping[str, str]
 
-    @property
-    def summary(self) -> str:
-        """What it holds."""
-        return f"{self.rows_in_it:,} {self.unit}s of {self.file}"
+    def __post_init__(self) -> None:
+        self.summary = f"{self.rows_in_it:,} {self.unit}s of {self.file}"
 
     def size(self) -> int:
         """Number of its rows."""

@@ -79,6 +79,17 @@ def is_own(spec: str) -> bool:
     return bool(colon) if found is None else found.origin not in _OWN
 
 
+def is_fixed(spec: str) -> bool:
+    """Return whether the version of a system says all that its outputs depend on: one of audit's that takes no file and
+    asks no other machine.
+
+    >>> is_fixed("vader"), is_fixed("mine:classify"), is_fixed("comprehend"), is_fixed("http:service.toml")
+    (True, False, False, False)
+    """
+    found = SYSTEMS.find(without_version(spec))
+    return found is not None and found.origin == "" and found.listed
+
+
 def get_system(spec: str, seconds: float | None = None) -> System:
     """Return the system of this name, with its argument behind a colon (`ways` lists them), or the user's own of the
     form `module:name`, which may take `seconds` to be loaded. With `@VERSION` behind it, it has that version.

@@ -109,14 +109,14 @@ def _collected(task: str, language: str, subject: str) -> Wording:
     common = {label: texts[f"label.{label}"] for label in ("unsure", "holds", "broken")}
     found, base = _task(task), task.partition("/")[0]
     if found is None:
-        return Wording(base, labels=common, texts=_texts(base, 2, language), output=texts["asked.output"])
+        return Wording(base, labels=common, texts=_texts(base, 2, language), output=texts["column.output"])
     words = wording_of(found, language) if _of_plugin(task) else _ours(found, language, subject)
     return Wording(
         words.name or base,
         words.question or found.question,
         common | {label: words.labels.get(label, label) for label in found.labels},
         words.texts if len(words.texts) == found.texts else _texts(base, found.texts, language),
-        words.output or texts["asked.output"],
+        words.output or texts["column.output"],
         shipped_guideline(task, language, subject).text,
         words.outputs,
     )

@@ -1,7 +1,6 @@
 """The accounts that may log in, for managers: inviting and changing them; and one's own account."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,7 +10,6 @@ from sqlalchemy import Engine
 from audit.judging.accounts import ROLES as ALL_ROLES
 from audit.judging.accounts import (
     Account,
-    AccountDetails,
     account_details,
     change_account,
     disable_account,
@@ -54,7 +52,7 @@ def page() -> None:
     rows = [_row(entry, studies) for entry in accounts]
     st.dataframe(rows, hide_index=True, column_config={t("accounts.seen"): seen})
     if any(entry.role == "annotator" and not entry.disabled for entry in accounts):  # else what comes next says it
-        warn_of_unread([asdict(unread) for unread in unread_questions(engine, by=account.id)])
+        warn_of_unread([unread._asdict() for unread in unread_questions(engine, by=account.id)])
     session.show_last()
     _show_invite_form(engine, account.id, studies)
     show_links("invite.made")
@@ -62,15 +60,15 @@ def page() -> None:
     _show_change_form(engine, account.id, accounts, studies)
 
 
-def _row(account: AccountDetails, studies: Mapping[int, str]) -> dict[str, str]:
+def _row(account: Account, studies: Mapping[int, str]) -> dict[str, str]:
     last_seen = f"{account.seen_at:%Y-%m-%d %H:%M} UTC" if account.seen_at else t("accounts.never")
     return {
-        t("accounts.name"): account.name,
-        t("accounts.role"): t(f"role.{account.role}"),
-        t("accounts.state"): t("accounts.disabled" if account.disabled else "accounts.enabled"),
+        t("welcome.name"): account.name,
+        t("column.role"): t(f"role.{account.role}"),
+        t("browse.state"): t("accounts.disabled" if account.disabled else "accounts.enabled"),
         t("accounts.seen"): last_seen,
-        t("accounts.languages"): ", ".join(account.languages) or t("account.all_languages"),
-        t("accounts.studies"): _named(account.studies, studies),
+        t("column.languages"): ", ".join(account.languages) or t("account.all_languages"),
+        t("menu.studies"): _named(account.studies, studies),
     }
 
 
@@ -92,7 +90,7 @@ def _studies_field(studies: Mapping[int, str], key: str, present: Sequence[int] 
     if not studies:
         return []
     return st.multiselect(
-        t("accounts.studies"),
+        t("menu.studies"),
         list(studies),
         [id for id in present if id in studies],
         format_func=studies.__getitem__,
@@ -104,7 +102,7 @@ def _studies_field(studies: Mapping[int, str], key: str, present: Sequence[int] 
 
 def _role_field(key: str, role: str = "annotator") -> str:
     place = ALL_ROLES.index(role)
-    return st.selectbox(t("accounts.role"), ALL_ROLES, place, format_func=in_words(ALL_ROLES, "role"), key=key)
+    return st.selectbox(t("column.role"), ALL_ROLES, place, format_func=in_words(ALL_ROLES, "role"), key=key)
 
 
 def _languages_field(key: str, languages: Sequence[str] = ()) -> list[str]:
@@ -136,7 +134,7 @@ def _show_invite_form(engine: Engine, by: int, studies: Mapping[int, str]) -> No
         with st.expander(t("invite.more")):
             languages = _languages_field("invite-languages")
             code = st.text_input(
-                t("invite.code"), max_chars=LONGEST_CODE + 1, autocomplete="off", help=t("invite.code_help")
+                t("invite.code"), max_chars=LONGEST_CODE, autocomplete="off", help=t("invite.code_help")
             )
             assigned = _studies_field(studies, "invite-studies")
             st.caption(t("invite.platform", link=f"{_link('…')}?participant="))
@@ -177,9 +175,9 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
         by_id = {one.id: one for one in still_open}
         rows: list[Mapping[str, object]] = [
             {
-                t("accounts.role"): t(f"role.{one.role}"),
-                t("accounts.languages"): one.languages.replace(",", ", ") or t("account.all_languages"),
-                t("accounts.studies"): _named(one.studies, studies),
+                t("column.role"): t(f"role.{one.role}"),
+                t("column.languages"): one.languages.replace(",", ", ") or t("account.all_languages"),
+                t("menu.studies"): _named(one.studies, studies),
                 t("invite.uses_left"): one.uses_left,
                 t("invite.expires"): f"{one.expires_at:%Y-%m-%d %H:%M} UTC",
                 t("invite.code"): one.code,
@@ -202,11 +200,11 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
                 session.done(t("invite.ended"))
 
 
-def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails], studies: Mapping[int, str]) -> None:
+def _show_change_form(engine: Engine, by: int, accounts: list[Account], studies: Mapping[int, str]) -> None:
     st.header(t("accounts.change"))
     by_id = {account.id: account for account in accounts}
     chosen = by_id[
-        st.selectbox(t("accounts.name"), list(by_id), format_func=lambda id: by_id[id].name, key="change-who")
+        st.selectbox(t("welcome.name"), list(by_id), format_func=lambda id: by_id[id].name, key="change-who")
     ]
     name = chosen.name
     with st.form(f"edit-{chosen.id}"):
@@ -250,9 +248,9 @@ def account_page() -> None:
     st.header(t("menu.account"))
     languages = ", ".join(profile.languages) or t("account.all_languages")
     facts = (
-        (t("accounts.name"), profile.name),
-        (t("accounts.role"), t(f"role.{profile.role}")),
-        (t("accounts.languages"), languages),
+        (t("welcome.name"), profile.name),
+        (t("column.role"), t(f"role.{profile.role}")),
+        (t("column.languages"), languages),
     )
     rows = "".join(f"<dt>{html(name)}</dt><dd>{html(value)}</dd>" for name, value in facts)
     st.html(f'<dl class="audit-orders">{rows}</dl>')

@@ -280,7 +280,7 @@ def own_adjudications_card(engine: Engine, account_id: int) -> None:
         with st.container(border=True):
             line, change = st.columns([6, 1], vertical_alignment="center")
             line.html(_adjudication_html(settled))
-            change.button(t("settled.change"), key=f"change-{settled.id}", on_click=_reopen, args=(settled.id,))
+            change.button(t("own.change"), key=f"change-{settled.id}", on_click=_reopen, args=(settled.id,))
     _undo_button(engine, account_id)
 
 

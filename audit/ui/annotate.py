@@ -7,7 +7,6 @@ import hashlib
 import secrets
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache, wraps
 from math import ceil
@@ -24,7 +23,6 @@ from audit.judging.judgements import (
     Feedback,
     Training,
     flag,
-    flag_taken_back,
     judge,
     judging_mode,
     skip,
@@ -100,7 +98,7 @@ def training_card(engine: Engine, account_id: int, training: Training | None, le
 
 
 def _introduction(training: Training) -> None:
-    heading(t("training.title"))
+    heading(t("measure.training"))
     values = {"questions": training.questions, "mark": f"{100 * training.mark:.0f}"}
     if training.last is not None:
         st.warning(
@@ -109,7 +107,7 @@ def _introduction(training: Training) -> None:
         st.write(t("training.again", **values))
     else:
         st.write(t("training.what", **values))
-    _go_on(t("training.begin"), f"begin-{training.attempt}", _begin, training.attempt)
+    _go_on(t("first.enter"), f"begin-{training.attempt}", _begin, training.attempt)
     with st.container(key="guideline", border=True):
         st.markdown(guideline_shown(training.shown).text)
 
@@ -140,7 +138,7 @@ def _feedback(shown: Shown, feedback: Feedback) -> None:
         st.error(t("training.wrong", answer=answer, right=allowed), icon=":material/cancel:")
     if feedback.explanation:
         st.markdown(plain(feedback.explanation))
-    _go_on(t("training.go_on"), f"seen-{feedback.question_id}", _close_feedback)
+    _go_on(t("gate.go_on"), f"seen-{feedback.question_id}", _close_feedback)
 
 
 def _result(result: Attempt, training: Training | None) -> None:
@@ -237,7 +235,7 @@ def _gate(engine: Engine, account_id: int, shown: Shown) -> None:
     st.markdown(f"{t('gate.keys')} {' · '.join(keys)}")
     with st.container(key="gate"):
         args = (shown.task, shown.kind)
-        begin = t("gate.begin" if is_new else "gate.go_on")
+        begin = t("first.enter" if is_new else "gate.go_on")
         st.button(begin, key="gate-begin", shortcut=GO_ON, on_click=_open_gate, args=args, type="primary")
         if not is_new:
             _small_button("undo", f"gate-{_browser_id(shown.id)}", "z", _undo, engine, account_id)
@@ -515,7 +513,7 @@ def _count_answer() -> None:
         del st.session_state[_COUNTS]
     elif counts is not None:
         today, judged, remaining = counts.mine_today + 1, counts.mine + 1, max(counts.left_for_me - 1, 0)
-        st.session_state[_COUNTS] = (counted_at, replace(counts, mine_today=today, mine=judged, left_for_me=remaining))
+        st.session_state[_COUNTS] = (counted_at, counts._replace(mine_today=today, mine=judged, left_for_me=remaining))
 
 
 def _guideline(engine: Engine, account_id: int, shown: Shown) -> None:
@@ -592,18 +590,17 @@ def _undo(engine: Engine, account_id: int) -> None:
         return
     st.session_state.pop(_COUNTS, None)
     st.session_state.pop(_SWITCHED_ON, None)
-    question_id = unflag(engine, account_id)
-    written = ""
-    if question_id is not None:
+    if (flagged := unflag(engine, account_id)) is not None:
         st.session_state[_DONE] = t("annotate.unflagged")
-        written = flag_taken_back(engine, account_id, question_id)
-    elif (question_id := undo(engine, account_id, client=session.client())) is None:
-        st.session_state[_NOTE] = t("annotate.nothing_to_undo")
-        return
-    elif (last := undone(engine, account_id)) is not None:
+        question_id, written = flagged
+    else:
+        gone = undo(engine, account_id, client=session.client())
+        if gone is None or (last := undone(engine, account_id)) is None:
+            st.session_state[_NOTE] = t("annotate.nothing_to_undo")
+            return
         answer = plain(label_name(last.answer, last.task))
         st.session_state[_DONE] = t("annotate.undone", answer=answer, number=last.in_a_row, most=UNDOS)
-        written = last.comment
+        question_id, written = last.question_id, last.comment
     st.session_state[_REOPENED] = question_id
     st.session_state[_comment_key(question_id)] = written
 

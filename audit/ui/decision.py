@@ -140,7 +140,7 @@ def on_in(form: str, before: Decision = NOTHING_CHOSEN) -> tuple[str, ...]:
 
 def _label_switches(shown: Shown, form: str, before: Decision, heading: str | None) -> None:
     several = "adjudicate.allowed_together" if labels_together(shown) else "adjudicate.allowed"
-    st.html(_field_name(heading or t("adjudicate.holds" if shown.group else several)))
+    st.html(_field_name(heading or t("column.right_answer" if shown.group else several)))
     on = on_in(form, before)
     with st.container(key="judge", horizontal=True):
         for number, label in enumerate(answers_of(shown), start=1):

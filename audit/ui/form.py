@@ -16,7 +16,7 @@ from sqlalchemy import Engine
 
 from audit.corpora import Corpus, Reading, all_corpora
 from audit.corpora.base import languages_of
-from audit.corpora.files import gold_of, guess_of
+from audit.corpora.files import gold_of, guessed_labels
 from audit.errors import AuditError
 from audit.files import as_text, read_pieces
 from audit.judging.words import GUIDELINE, MOST, QUESTION, answers_under
@@ -277,7 +277,7 @@ def _file_labels(texts: Texts, task: str) -> dict[str, str]:
     unknown = [label for label in texts.columns.labels if read(label) is None]
     if len(unknown) > _MOST_LABELS:
         return dict.fromkeys(unknown, "")
-    _, guess = guess_of(texts.file, texts.content, task)
+    guess = guessed_labels(unknown, labels)
     meant: dict[str, str] = {}
     if unknown:
         st.caption(t("form.meaning"))
@@ -285,7 +285,7 @@ def _file_labels(texts: Texts, task: str) -> dict[str, str]:
         for label in unknown:
             options = ["", *labels]
             meant[label] = st.selectbox(
-                plain(label[:40]), options, options.index(guess.labels.get(label, "")),
+                plain(label[:40]), options, options.index(guess[label] or ""),
                 format_func=lambda option: label_name(option, task) if option else t("form.none"),
                 key=f"form-meaning-{task}-{label}-{texts.file}", width=180, persist_state=_KEPT,
             )  # fmt: skip

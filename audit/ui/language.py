@@ -47,10 +47,7 @@ def _of_browser() -> str:
 
 
 def t(key: str, **values: object) -> str:
-    """The text of this key in this session's language, with its values filled in.
-
-    Where `values` has a `count` of 1 and the language has a text `KEY_one`, that one is taken.
-    """
+    """The text of this key in this session's language, with its values filled in."""
     return text_in(language(), key, **values)
 
 
@@ -318,9 +315,8 @@ def streamlit_words(code: str) -> list[tuple[str, str]]:
     >>> ("Choose an option", "请选择") in streamlit_words("zh"), ("请选择", "Choose an option") in streamlit_words("en")
     (True, True)
     """
-    names = [name for name in texts(code) if name.startswith("streamlit.")]
-    pairs = ((texts(other)[name], texts(code)[name]) for other in LANGUAGES if other != code for name in names)
-    return [(before, after) for before, after in pairs if before != after]
+    pairs = [(name[10:], chinese) for name, chinese in texts("zh").items() if name.startswith("streamlit.")]
+    return pairs if code == "zh" else [(chinese, english) for english, chinese in pairs]
 
 
 @cache

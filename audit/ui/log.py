@@ -32,7 +32,7 @@ def page() -> None:
 
 
 def _widths() -> dict[str, Any]:
-    wide = {"log.at": 180, "log.who": 130, "log.action": 190, "log.question": 80}
+    wide = {"log.at": 180, "log.who": 130, "log.action": 190, "known.question": 80}
     return {t(key): st.column_config.TextColumn(width=width) for key, width in wide.items()}
 
 
@@ -41,7 +41,7 @@ def _row(entry: Entry, names: Mapping[Any, str], studies: Mapping[int, str]) -> 
         t("log.at"): f"{entry.at:%Y-%m-%d %H:%M:%S} UTC",
         t("log.who"): entry.who or t("log.database"),
         t("log.action"): text_or(f"log_action.{entry.action.replace(' ', '_')}", entry.action),
-        t("log.question"): "" if entry.question_id is None else str(entry.question_id),
+        t("known.question"): "" if entry.question_id is None else str(entry.question_id),
         t("log.detail"): _detail(entry.detail, names, studies),
     }
 

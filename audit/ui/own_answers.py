@@ -48,7 +48,7 @@ _TRAIL = "own-trail"
 """(what was looked for, where the pages up to the present one begin)"""
 _CHANGED = "own-changed"
 """The answer before the last change, which can be undone."""
-_WITH = ("flagged", "changeable")
+_WITH = ("flagged",)
 
 
 def page() -> None:
@@ -141,7 +141,6 @@ def _filters(engine: Engine, account_id: int) -> OwnFilter:
         task=task,
         answer=answer,
         flagged="flagged" in with_,
-        changeable="changeable" in with_,
     )
 
 

@@ -92,7 +92,7 @@ def _choice(there: Sequence[Project]) -> Project:
         return there[0]
     names = [label(project.study) if project.study else project.name for project in there]
     wanted = next((at for at, project in enumerate(there) if project.name == st.session_state.get(_CHOSEN)), 0)
-    at: int = st.selectbox(t("study_choice.study"), range(len(there)), wanted, format_func=names.__getitem__, width=420)
+    at: int = st.selectbox(t("browse.study"), range(len(there)), wanted, format_func=names.__getitem__, width=420)
     st.session_state[_CHOSEN] = there[at].name
     if (study := there[at].study) is not None:
         st.session_state[CHOICE] = study.id

@@ -79,7 +79,7 @@ def _agreement(engine: Engine, account_id: int) -> None:
     names = [" · ".join((t(f"kind.{report['kind']}"), task_name(report["task"]))) for report in answer.value]
     index = 0
     if len(names) > 1:
-        index = single_choice(t("dashboard.kind"), dict(enumerate(names)), "dashboard-kind")
+        index = single_choice(t("column.questions"), dict(enumerate(names)), "dashboard-kind")
     report, people = answer.value[index], len(answer.value[index]["annotators"])
     st.caption(t("dashboard.agreement_legend", items=f"{report['items']:,}", people=people))
     columns = ("coefficient", "estimate", "low", "high", "items")
@@ -139,13 +139,13 @@ def _annotators(engine: Engine, account_id: int) -> None:
     tasks = _tasks(engine, groups, study)
     task = None
     if len(tasks) > 1:
-        task = single_choice(t("field.task"), {name: task_name(name) for name in tasks}, f"quality-task-{groups}")
+        task = single_choice(t("own.task"), {name: task_name(name) for name in tasks}, f"quality-task-{groups}")
     computed_at, report = _current_report(engine, account_id, groups, task, study)
     if not report["annotators"]:
         st.info(t("quality.nobody"))
         return
     st.caption(t("quality.as_of", time=f"{computed_at:%H:%M:%S} UTC"))
-    heads = ("accounts.name", *(f"measure.{name}" for name in ("judgements", *SHARES, "seconds", "fast", "training")))
+    heads = ("welcome.name", *(f"measure.{name}" for name in ("judgements", *SHARES, "seconds", "fast", "training")))
     show_table(Table([t(head) for head in heads], [_row(one) for one in report["annotators"]]), "annotators")
     st.caption(t("quality.columns"))
     if report["alpha"] is not None:
@@ -236,7 +236,6 @@ def _controls(engine: Engine, account_id: int) -> None:
     )
     values = {"count": now.questions or QUALIFYING, "mark": f"{100 * (now.mark or QUALIFYING_MARK):g}"}
     said = [t("qualification.title"), t("qualification.on" if now.on else "qualification.off", **values)]
-    said += [t("qualification.waiting", count=now.waiting, judged=now.judged)] if now.on else []
     _switch(
         engine, account_id, "qualification", now.on, said, lambda on: switch_qualification(engine, on, by=account_id)
     )

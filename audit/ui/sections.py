@@ -48,7 +48,7 @@ def _chosen(path: str, sections: Sequence[Section]) -> Section:
     first = next((number for number, section in enumerate(sections) if section.stands_out), 0)
     names = [f"{section.title} · {section.about}" if section.about else section.title for section in sections]
     chosen: int = st.selectbox(
-        t("results.relation"),
+        t("browse.relation"),
         range(len(names)),
         first,
         names.__getitem__,

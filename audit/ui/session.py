@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 
 from audit.errors import AuditError, NotAllowed
 from audit.judging.accounts import Account
-from audit.judging.answers import browser
+from audit.judging.answers import command
 from audit.judging.sign_in import account_of
 from audit.judging.words import words_of
 from audit.messages import message
@@ -71,8 +71,8 @@ def cookie_token() -> str | None:
 
 
 def client() -> str:
-    """The description of the browser that is stored with an answer."""
-    return browser(st.context.headers.get("User-Agent"))
+    """What is stored with an answer about where it was given."""
+    return command("app")
 
 
 def current_account(engine: Engine) -> Account | None:

@@ -72,14 +72,12 @@ def _choice_form(tallies: list[Tally]) -> Choice | None:
         selected_labels = st.multiselect(
             t("stale.labels"), list(labels), format_func=labels.__getitem__, placeholder=t("studies.choose")
         )
-        unsettled = st.checkbox(t("stale.unsettled"))
-        elsewhere = st.checkbox(t("stale.with_elsewhere"))
         adjudications = st.checkbox(t("stale.adjudications"))
         if not st.form_submit_button(t("stale.preview")):
             return None
     st.session_state.pop(_PREVIEWED, None)  # of another choice
     task, kind = question_kind or (None, None)
-    return Choice(task, kind, below, tuple(selected_labels), elsewhere, unsettled, adjudications)
+    return Choice(task, kind, below, tuple(selected_labels), adjudications)
 
 
 def _version_in_force(task: str, kind: str) -> int:

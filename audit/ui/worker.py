@@ -10,7 +10,6 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
-from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any, TextIO
 
@@ -30,7 +29,7 @@ from audit.reports.document import (
 )
 from audit.reports.evidence import Evidence, evidence, open_of
 from audit.reports.html import to_html
-from audit.reports.judges import judges_for_manager
+from audit.reports.judges import judges_report
 from audit.reports.progress import totals
 from audit.reports.quality import quality_report
 from audit.reports.record import judging_record
@@ -134,7 +133,7 @@ def _quality(
 
 
 def _judges(database: str, _state: str, *, by: int) -> Entry:
-    return judges_for_manager(_engine(database), by)
+    return judges_report(_engine(database), by=by)
 
 
 def _totals(database: str, state: str, *, by: int, study: int | None = None) -> Entry:
@@ -142,7 +141,7 @@ def _totals(database: str, state: str, *, by: int, study: int | None = None) -> 
     engine = _engine(database)
     counts = overview(engine, by, _among(database, study))
     if study is not None and counts.questions.open + counts.questions.audits:
-        counts = replace(counts, questions=open_of(_evidence(database, state, "both", study)))
+        counts = counts._replace(questions=open_of(_evidence(database, state, "both", study)))
     return totals(counts)
 
 

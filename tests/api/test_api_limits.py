@@ -42,16 +42,6 @@ def test_an_address_that_is_none_and_another_method_are_said_so(world: World) ->
         assert (answer.status_code, answer.json()["error"]["code"]) == (status, "api.no_route"), path
 
 
-def test_sentences_are_in_the_language_of_the_request_and_codes_are_not(world: World) -> None:
-    answer = world.send("ann", "GET", "/report", headers={"Accept-Language": "zh-CN,en;q=0.5"})
-    assert answer.json()["error"] == {
-        "code": "api.role_needed",
-        "sentence": "此操作需要角色 manager；该令牌的角色是 annotator",
-    }
-    question = world.ask("ann", "POST", "/questions/next", headers={"Accept-Language": "zh"})["question"]
-    assert question["labels"]["positive"] == "正面"
-
-
 def test_what_breaks_says_no_more_than_that_it_did(world: World, monkeypatch, caplog) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("secret detail")

@@ -14,7 +14,7 @@ from audit.cli import main
 RELATION = ["relation", "task", "family", "unit", "languages", "default", "preserves_truth", "carries", "summary"]
 RELATION += ["keeps", "may_break"]
 REPORT = ["signature", "cells", "relations", "overall", "rollups", "violations", "decisions"]
-OF_A_DATABASE = ["sensitivity", "accuracy", "causes", "disputes", "plan"]
+OF_A_DATABASE = ["accuracy", "causes", "disputes", "sensitivity", "plan"]
 CELL = [
     "task", "relation", "system", "groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false",
     "waiting", "sr_observed", "fs_rate", "sr_genuine",
@@ -71,7 +71,8 @@ def test_relations_lists_all_of_both_studies(answered):
     for row in rows:
         assert list(row) == RELATION
         assert row["unit"] in ("sentence", "document", "any")
-        assert row["languages"] in ([["*"]] if row["task"] == "translation" else [["en"], ["zh"]])
+        of_texts = not (row["task"] == "translation" or row["relation"] == "swapped-answers")
+        assert row["languages"] in ([["en"], ["zh"]] if of_texts else [["*"]])
         assert isinstance(row["preserves_truth"], bool)
         assert row["summary"].endswith(".")
     truth = {row["relation"]: row["preserves_truth"] for row in rows if row["task"] == "sentiment" and row["default"]}
@@ -156,21 +157,6 @@ def test_what_a_system_prints_does_not_reach_stdout(tmp_path, reviews):
     assert "chatter" in done.stderr
 
 
-def test_import_run_says_what_it_made(answered, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    group = {"relation": "MR1.1", "system": "amazon", "source": "It isn't good.", "follow_ups": ["It is not good."]}
-    group |= {"outputs": ["negative", "negative"], "verdict": "satisfied", "gold": "negative"}
-    Path("own.jsonl").write_text(json.dumps(group), encoding="utf-8")
-    made = answered("import-run", "own.jsonl", "--db", "i.db")
-    assert {"study", "new", "sources", "groups", "checks", "satisfied", "violated", "inapplicable"} <= set(made)
-    assert (made["new"], made["groups"], made["satisfied"]) == (True, 1, 1)
-    assert answered("import-run", "own.jsonl", "--db", "i.db")["new"] is False
-    answered("sample", "--db", "i.db", "--share", "1")
-    answered("gold", "--db", "i.db")
-    (cell,) = answered("report", "--db", "i.db")["cells"]
-    assert (cell["judged"], cell["false"], cell["sr_genuine"]["value"]) == (1, 0, 1.0)
-
-
 def test_accounts_are_given_passwords(run_of, monkeypatch, capsys):
     from audit.errors import NotAllowed
     from audit.judging.sign_in import account_of, log_in, login_of
@@ -196,13 +182,3 @@ def test_accounts_are_given_passwords(run_of, monkeypatch, capsys):
     assert user("add", "cy", "--no-password", "--languages", "english!")[0] == 2
     monkeypatch.setenv("AUDIT_PASSWORD", "x" * 1_000_000)
     assert "it must have 8 to 1,000" in user("password", "mia")[1]
-
-
-def test_what_a_relation_makes_of_a_corpus_is_read_without_a_run(answered, tmp_path, capsys):
-    (tmp_path / "own.csv").write_text("text\nThe colour is grey.\nIt rains.\n", "utf-8")
-    (group,) = answered("follow-ups", "spelling", "--corpus", tmp_path / "own.csv")
-    assert (group["source"], group["follow_ups"]) == (["The colour is grey."], [["The color is gray."]])
-    assert main(["follow-ups", "spelling", "--corpus", str(tmp_path / "own.csv")]) == 0
-    assert capsys.readouterr().out.endswith("  > The color is gray.\nspelling makes follow-ups of 1 of 2 sources.\n")
-    assert main(["follow-ups", "MR7.1", "--corpus", "imdb"]) == 2
-    assert "depends on what a system says" in capsys.readouterr().err

@@ -1,13 +1,16 @@
-"""The user's files: what is taken, and every way in which a file can be wrong."""
+"""The user's files: what is taken, for each kind of task, how columns and labels are read, and what is refused."""
 
 import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from audit.corpora import get_corpus
-from audit.corpora.files import FileCorpus, Reading
+from audit.corpora.files import FileCorpus, Reading, gold_of, offered_labels
 from audit.errors import AuditError, BadFile, BadRow
+from audit.tasks.similarity import level_of
 
 
 def _file(folder: Path, content: str | bytes, name: str = "mine.csv") -> Path:
@@ -62,7 +65,7 @@ def test_unit_is_guessed_or_given(tmp_path: Path) -> None:
         ("mine.csv", "text,gold\nA.,1\n", ", line 2", "'1' is unknown; allowed are positive, neutral, negative"),
         ("mine.jsonl", '{"text": "A."}\n{"text": "B."\n', ", line 2", "not JSON"),
         ("mine.jsonl", '{"text": 1}\n{"text": ["A."]}\n', ", line 2", 'the text is ["A."]; it must be a string'),
-        ("mine.jsonl", "[" * 200_000, ", line 1", "nested"),
+        ("mine.jsonl", "[" * 200_000, ", line 1", "nested too deeply"),
     ],
 )
 def test_each_mistake_is_one_sentence(tmp_path: Path, name: str, content: str | bytes, place: str, reason: str) -> None:
@@ -119,3 +122,80 @@ def test_texts_in_another_language_are_refused_where_a_file_says_none(tmp_path, 
             FileCorpus(file)
     else:
         assert FileCorpus(file, language=language).size() == len(texts)
+
+
+def test_a_pair_has_two_columns(tmp_path: Path) -> None:
+    text = "id,text,TEXT_B,gold,source\np1, 他来了。,她来了。 ,0.75,web\np2,甲,乙,Zero,\np3,甲,丙,,\n"
+    corpus = get_corpus(_file(tmp_path, text, "own.csv"), "similarity", language="zh")
+    first, second, third = corpus.rows()
+    assert (first.input.texts, first.input.languages) == (("他来了。", "她来了。"), ("zh", "zh"))
+    # 0.75 lies in [.6, .8).
+    assert [row.gold for row in (first, second, third)] == ["strong", "zero", None]
+    assert dict(first.attributes) == {"source": "web"}
+    assert corpus.has_gold
+
+
+@given(st.floats(0, 1))
+def test_a_number_is_the_level_it_lies_in(score: float) -> None:
+    assert gold_of("similarity")(repr(score)) == level_of(score)
+
+
+def test_a_file_brings_its_own_labels(tmp_path: Path) -> None:
+    text = "text,gold\na,Sports\nb,finance\nc,\nd,sports\ne, FINANCE \n"
+    corpus = get_corpus(_file(tmp_path, text, "own.csv"), "classification")
+    # Sorted as they are written first: capitals come before small letters.
+    assert corpus.task == "classification/Sports,finance"
+    assert [row.gold for row in corpus.rows()] == ["Sports", "finance", None, "Sports", "finance"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("text\na\n", "no gold labels, or one alone, so the label scheme is unknown; .*classification/finance,sports"),
+        ('text,gold\na,sports\nb,"a,b"\n', "'a,b' has a comma"),
+        ("text,gold\n" + "".join(f"a,{number}\n" for number in range(101)), "101 different labels, at most 100"),
+    ],
+)
+def test_a_file_without_a_scheme_says_what_to_write(tmp_path: Path, text: str, reason: str) -> None:
+    with pytest.raises(BadFile, match=reason):
+        get_corpus(_file(tmp_path, text, "own.csv"), "classification")
+
+
+REVIEWS = "nr,review,label,author\n1,It is good.,pos,Ann\n2,It is bad.,NEG,Ben\n3,It is there.,meh,Ann\n"
+
+
+@pytest.fixture
+def reviews(tmp_path: Path) -> Path:
+    path = tmp_path / "reviews.csv"
+    path.write_text(REVIEWS, encoding="utf-8")
+    return path
+
+
+def test_columns_and_labels_are_read_as_they_are_told(reviews):
+    reading = Reading(
+        {"text": "review", "gold": "label", "cluster": "author", "id": "nr"},
+        {"pos": "positive", "neg": "negative", "meh": ""},
+    )
+    rows = list(FileCorpus(reviews, reading=reading).rows())
+    assert [(row.key, row.input.text, row.gold, row.cluster) for row in rows] == [
+        ("1", "It is good.", "positive", "Ann"),
+        ("2", "It is bad.", "negative", "Ben"),
+        ("3", "It is there.", None, "Ann"),
+    ]
+    assert all(not row.attributes for row in rows)
+
+
+def test_what_is_meant_is_offered_and_not_taken(reviews):
+    with pytest.raises(AuditError, match=r"no column 'text'.*columns=text=review,gold=label reads these"):
+        FileCorpus(reviews)
+    with pytest.raises(AuditError, match=r"(?s)3 of 3 rows.*'pos' is unknown"):
+        FileCorpus(reviews, reading=Reading({"text": "review", "gold": "label"}))
+
+
+def test_labels_that_are_unknown_suggest_what_fits():
+    assert offered_labels({"5", "1", "NA"}, "sentiment") == [
+        "labels=1=negative,5=positive,NA= reads them as those of sentiment"
+    ]
+    (offer,) = offered_labels({"billing", "late"}, "sentiment")
+    assert "the task is classification" in offer
+    assert offered_labels({"billing"}, "inference") == []

@@ -19,12 +19,12 @@ from audit.errors import AuditError
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.questions import queue_length
 from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, Step, settle_group
-from audit.judging.control_questions import KnownText, add_known, add_settled_questions, known_questions, pick_known
+from audit.judging.control_questions import KnownText, add_known, pick_known
 from audit.judging.judgements import judge
-from audit.judging.labels import NO_OUTPUT, Label, Labels, answer_with_gold, import_labels, read_labels
+from audit.judging.labels import NO_OUTPUT, Labels, answer_with_gold, import_labels, read_labels
 from audit.judging.queue import next_question
 from audit.judging.unit import rebuild
-from audit.reports.ratings import attributed_outputs, opinions
+from audit.reports.ratings import attributed, opinions
 from audit.reports.study import study_report
 from audit.runner.imported import import_run
 from audit.store import table_of, tables
@@ -128,7 +128,7 @@ def test_gold_about_a_text_answers_no_question_about_an_output(tmp_path):
     with engine.begin() as connection:  # files with gold summaries are refused; this corpus says so all the same
         connection.execute(table_of(tables.Source).update().values(gold="good"))
     answered = answer_with_gold(engine)
-    assert (answered.questions, answered.answered, answered.pairs) == (0, 0, 7)
+    assert (answered.questions, answered.answered) == (0, 0)
     assert queue_length(engine).waiting == 7
 
 
@@ -181,17 +181,11 @@ def test_each_annotators_own_opinion_of_the_groups(study):
     assert Counter(zip(frame["annotator"], frame["label"], strict=True)) == {
         ("anna", "true"): 8, ("anna", "false"): 3, ("ben", "true"): 11,
     }  # fmt: skip
-    systems = attributed_outputs(study, "system")
+    systems = attributed(study, "system")
     assert Counter(systems["value"]) == {"lead": 4, "first": 4, "last": 3}
 
 
-def test_settled_questions_about_outputs_can_be_made_known(study):
-    anna, ben, _ = summaries.people(study)
-    summaries.judge_all(study, anna, ben)
-    question = summaries.questions(study)[0]
-    add_settled_questions(study, "gold", [question["id"]])
-    (control,) = known_questions(study)
-    assert (control.kind, control.output) == ("pair", question["output"])
+def test_questions_about_outputs_are_known_where_somebody_settled_them(study):
     with pytest.raises(AuditError, match="asks about each output"):
         add_known(study, "gold", [KnownText(Input.of("x", language="zh"), ("good",))], task="summarization")
     with pytest.raises(AuditError, match="no question to pick"):
@@ -213,5 +207,5 @@ def test_a_label_about_an_output_that_was_not_drawn_opens_its_question(study):
     text = summaries.TEXTS[3]
     unasked = summaries.said("last", text)
     assert (text, unasked) not in asked
-    label = Label("line 2", "good", "eve", (text,), output=unasked)
+    label = {"where": "line 2", "label": "good", "annotator": "eve", "text": text, "output": unasked}
     assert import_labels(study, Labels(Path("own.csv"), [label], {}), language="zh").opened == 1

@@ -12,7 +12,6 @@ from audit.false_satisfaction.accuracy import NO_GOLD, PAIRS, SystemAccuracy, ri
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.slices import MOST, slice_sources
 from audit.store import table_of, tables
-from audit.tasks import TASKS, Output, get_task
 
 SOURCES = [  # text, gold, length, a's output and verdict, b's
     ("one", "negative", 9, "negative", "satisfied", "positive", "satisfied"),
@@ -150,13 +149,3 @@ def test_summaries_have_references_and_no_gold(build):
     counted = count(engine)
     counted.studies[0]["task"] = "summarization"
     assert right_outputs(engine, counted)[0].reason == PAIRS
-
-
-@pytest.mark.parametrize("name", [*TASKS, "classification/finance,sports"])
-def test_right_is_the_same_label_for_every_task_of_inputs(name):
-    # What `right_outputs` counts in the database.
-    task = get_task(name)
-    if task.question_kind == "input":
-        for gold in task.labels:
-            wrong = [task.is_wrong(Output(label, 0.5), {gold}) for label in task.labels]
-            assert wrong == [label != gold for label in task.labels]

@@ -230,6 +230,7 @@ def _source(task: str, language: str, text: Text) -> Source:
     single = text.document if task == "summarization" or _number(text.name) % 3 == 0 else text.text
     single = text.text if target else single
     parts = (single,) if target or task in ("summarization", "sentiment", "classification") else text[1:3]
+    parts = (single, *text[1:3]) if task.startswith("preference") else parts
     analyses = [_ANALYSES.setdefault((language, part), Analysis(part, language)) for part in parts]
     source = Source(Input.of(*parts, language=language, target=target), analyses[0], f"0 {text.name}")
     source.__dict__["analyses"] = tuple(analyses)

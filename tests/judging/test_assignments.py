@@ -5,9 +5,8 @@ from question_world import where
 from small_corpus import SmallCorpus
 from sqlalchemy import select
 
-from audit.false_satisfaction.questions import in_column, queue_difference
+from audit.false_satisfaction.questions import queue_difference
 from audit.judging.accounts import add_account, change_account, entries
-from audit.judging.activity import unread_questions
 from audit.judging.judgements import judge
 from audit.judging.queue import next_question, queue_of
 from audit.judging.samples import ask_next
@@ -83,18 +82,3 @@ def test_another_assignment_holds_from_the_next_question_on(engine):
     assert queue_of(engine, ann).in_other_studies == 0
     details = [entry.detail.get("assigned") for entry in entries(engine, boss) if entry.action == "account changed"]
     assert details == [[[2], []], [[1], [2]]]
-
-
-def test_questions_of_studies_that_too_few_are_assigned_to_are_told(engine):
-    for name, studies in (("ann", [1]), ("bob", [1])):
-        add_account(engine, name, "annotator", PASSWORD, studies=studies)
-    with engine.connect() as connection:
-        rooms = connection.execute(
-            select(question.c.id).where(question.c.studies == in_column([2]), question.c.priority.is_not(None))
-        ).all()
-    (told,) = unread_questions(engine)
-    assert told.questions == len(rooms)
-    add_account(engine, "dan", "annotator", PASSWORD, languages=["zh"], studies=[2])
-    assert len(unread_questions(engine)) == 1, "who does not read the language is of no help"
-    change_account(engine, "bob", "annotator", (), [1, 2])
-    assert unread_questions(engine) == []

@@ -20,12 +20,9 @@ def engine(tmp_path):
 @pytest.mark.parametrize(
     ("history", "code"),
     [
-        ([(1, "all_wrong")], "all_wrong"),
-        ([(1, "all_wrong"), (2, "doubtful")], "doubtful"),
         ([(1, "all_wrong"), (1, TAKEN_BACK)], None),
         ([(1, "all_wrong"), (2, "doubtful"), (2, TAKEN_BACK)], "all_wrong"),
         ([(1, "all_wrong"), (2, "doubtful"), (1, TAKEN_BACK)], "doubtful"),
-        ([(1, "all_wrong"), (1, "other"), (1, TAKEN_BACK), (1, TAKEN_BACK)], None),
         ([(1, TAKEN_BACK), (1, "all_wrong")], "all_wrong"),
     ],
 )

@@ -15,8 +15,7 @@ from sqlalchemy import select
 
 from audit.errors import Refused
 from audit.judging import queue
-from audit.judging.answers import settle
-from audit.judging.judgements import judge, undo
+from audit.judging.judgements import judge
 from audit.judging.queue import next_question, queue_of
 from audit.store import table_of, tables
 from audit.tasks import Input
@@ -85,14 +84,6 @@ def test_an_expired_lease_gives_its_place_away_once(where):
     assert queue_of(engine, 1).left_for_me == 0
 
 
-def test_an_expired_lease_that_nobody_wanted_still_counts(where):
-    engine = filled(where, 1, 2)
-    assert next_question(engine, 1).id == 1
-    expire(engine, 1)
-    judge(engine, 1, 1, "positive")
-    assert votes(engine) == [(1, 1)]
-
-
 @pytest.mark.slow
 def test_questions_go_to_people_who_read_all_of_their_languages(where):
     texts = [
@@ -119,27 +110,6 @@ def test_questions_go_to_people_who_read_all_of_their_languages(where):
     assert (counts.left_for_me, counts.in_other_languages) == (0, 4)
     assert queue_of(engine, 1) == queue.Queue(mine_today=0, mine=0, left_for_me=4, in_other_languages=0)
     assert queue_of(engine, 2).in_other_languages == 4
-
-
-def test_filled_is_what_the_judgements_say(where):
-    engine = filled(where, 2, 3)
-    question = table_of(tables.Question)
-
-    def stored():
-        with engine.connect() as connection:
-            return list(connection.execute(select(question.c.filled).order_by(question.c.id)).scalars())
-
-    for account in (1, 2):
-        next_question(engine, account)
-        judge(engine, account, 1, "positive")
-    assert stored() == [True, False]
-    undo(engine, 2)
-    assert stored() == [False, False]
-    judge(engine, 2, 1, "unsure")
-    with engine.begin() as connection:
-        connection.execute(question.update().values(filled=question.c.id == 2))
-        settle(connection, [1, 2])
-    assert stored() == [True, False]
 
 
 @pytest.mark.slow

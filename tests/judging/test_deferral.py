@@ -115,7 +115,7 @@ def test_a_flag_is_taken_back_by_whoever_gave_it(engine, who):
     first = take(engine, who["ann"])
     flag(engine, who["ann"], first, "cut")
     assert take(engine, who["ann"]) != first
-    assert unflag(engine, who["ann"]) == first
+    assert unflag(engine, who["ann"]) == (first, "cut")
     assert flagged_ids(engine, who["ada"]) == []
     assert opinions(engine, who["ada"], first) == []
     assert take(engine, who["ann"]) == first  # leased again

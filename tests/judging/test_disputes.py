@@ -12,10 +12,8 @@ from audit.judging.adjudications import (
     my_adjudications,
     opinions,
 )
-from audit.judging.causes import REASONS
 from audit.judging.judgements import judge
 from audit.judging.queue import next_question
-from audit.judging.words import guideline_of
 from audit.store import open_store, table_of, tables
 
 PEOPLE = ("ann", "bob", "cyd")
@@ -78,28 +76,6 @@ def test_opinions_have_no_names_and_no_order_of_accounts_or_time(engine, who):
     # Of the six orders, twelve questions have several: an order tells nothing of who is who on the next question.
     assert len(orders) >= 3
     assert not any(name in str(stated) for name in PEOPLE)
-
-
-@pytest.mark.parametrize(
-    ("code", "reason", "message"),
-    [(None, " ", "say why"), ("other", " ", "say why"), ("whim", "x", "reason 'whim' is not one of guideline_unclear")],
-)
-def test_a_reason_is_a_code_or_words(engine, who, code, reason, message):
-    id = say(engine, who, ["positive", "neutral", "negative"])
-    with pytest.raises(Refused, match=message):
-        adjudicate(engine, who["ada"], id, ["neutral"], reason, code)
-    assert count(engine, tables.Adjudication) == 0
-
-
-def test_a_code_is_stored_with_the_guideline(engine, who):
-    id = say(engine, who, ["positive", "neutral", "negative"])
-    for code in REASONS:
-        adjudicate(engine, who["ada"], id, ["neutral"], "in words" if code == "other" else "", code)
-    with engine.connect() as connection:
-        rows = connection.execute(table_of(tables.Adjudication).select()).mappings().all()
-    assert [row["code"] for row in rows] == list(REASONS)
-    assert {row["reason"] for row in rows} == {"", "in words"}
-    assert {row["guideline"] for row in rows} == {guideline_of("sentiment", "input").version}
 
 
 def test_a_decision_is_changed_by_a_new_row(engine, who):

@@ -83,10 +83,6 @@ def test_languages_have_the_same_versions():
     assert all(len(numbers) == 1 for numbers in versions.values())
 
 
-def test_the_line_of_the_version_is_not_shown():
-    assert not guideline_of("sentiment", "input").text.startswith("version")
-
-
 def test_a_judgement_records_the_version_and_the_next_one_knows_it(tmp_path, monkeypatch):
     engine = open_store(str(tmp_path / "audit.db"), create=True)
     inputs = [Input.of("Good."), Input.of("Bad.")]

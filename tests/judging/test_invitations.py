@@ -149,19 +149,6 @@ def test_the_first_manager_comes_in_by_a_link_once(engine: Engine) -> None:
             use(engine, secret, "eve", LONG)
 
 
-def test_the_first_link_ends_where_a_manager_is_made_otherwise(engine: Engine) -> None:
-    secret = first_account_link(engine)
-    assert secret
-    add_account(engine, "boss", "manager", LONG)
-    for work in (lambda: link_of(engine, secret), lambda: use(engine, secret, "eve", LONG)):
-        with pytest.raises(NotAllowed, match=UNUSABLE):
-            work()
-    assert [account.name for account in list_accounts(engine)] == ["boss"]
-    disable = add_account(engine, "second", "manager", LONG)
-    disable_account(engine, disable.name)
-    assert first_account_link(engine) is None
-
-
 def test_role_and_languages_are_changed_and_logged_but_not_the_last_managers(engine: Engine, boss: int) -> None:
     add_account(engine, "ann", "annotator", LONG)
     assert change_account(engine, "ann", "adjudicator", ("en",), by=boss).role == "adjudicator"

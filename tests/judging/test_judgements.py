@@ -1,7 +1,6 @@
 """Accounts, the queue, judgements, undo and adjudication, without the app."""
 
 import threading
-from datetime import timedelta
 
 import pytest
 from disputing import disputed
@@ -10,9 +9,8 @@ from hypothesis import strategies as st
 from question_world import PASSWORD, asked, give, rows
 from sqlalchemy import func, select
 
-from audit.errors import AuditError, NotAllowed, Refused
-from audit.judging import queue
-from audit.judging.accounts import add_account, list_accounts
+from audit.errors import NotAllowed, Refused
+from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate
 from audit.judging.answers import Quorum, settle
 from audit.judging.judgements import judge, undo
@@ -38,61 +36,6 @@ def test_log_in_takes_the_password_and_nothing_else(engine, who):
         with pytest.raises(NotAllowed, match="name or password is wrong"):
             log_in(engine, name, password)
     assert PASSWORD not in str(rows(engine, tables.Annotator))
-
-
-@pytest.mark.parametrize(
-    ("name", "role", "password", "message"),
-    [
-        ("", "annotator", PASSWORD, "1 to 80 printable"),
-        ("gold", "annotator", PASSWORD, "1 to 80 printable"),
-        ("a\nb", "annotator", PASSWORD, "1 to 80 printable"),
-        ("new", "gold", PASSWORD, "role 'gold' is not one of"),
-        ("new", "annotator", "short", "the password has 5 characters"),
-        ("ann", "annotator", PASSWORD, "there is an account 'ann' already"),
-    ],
-)
-def test_bad_accounts_are_refused(engine, who, name, role, password, message):
-    with pytest.raises(AuditError, match=message):
-        add_account(engine, name, role, password)
-    assert len(list_accounts(engine)) == len(who)
-
-
-@pytest.mark.slow
-def test_questions_come_in_the_order_of_their_priority(engine, who):
-    shown = next_question(engine, who["ann"])
-    assert shown.texts == (TEXTS[0],)
-    assert next_question(engine, who["ann"]) == shown  # the lease is kept
-    give(engine, who["ann"], "positive")
-    assert next_question(engine, who["ann"]).texts == (TEXTS[1],)
-
-
-def test_a_question_goes_to_as_many_people_as_are_wanted(engine, who):
-    assert next_question(engine, who["ann"]).texts == next_question(engine, who["bob"]).texts == (TEXTS[0],)
-    assert next_question(engine, who["cy"]).texts == (TEXTS[1],)
-
-
-def test_an_expired_lease_is_given_to_somebody_else(engine, who, monkeypatch):
-    next_question(engine, who["ann"])
-    next_question(engine, who["bob"])
-    later = tables.now() + queue.LEASE + timedelta(seconds=1)
-    monkeypatch.setattr(tables, "now", lambda: later)
-    assert next_question(engine, who["cy"]).texts == (TEXTS[0],)
-    with pytest.raises(Refused, match="not leased"):
-        judge(engine, who["ann"], 1, "positive")
-
-
-def test_nobody_gets_a_question_twice_and_the_end_is_none(engine, who):
-    give(engine, who["ann"], "positive", "negative", "neutral")
-    assert next_question(engine, who["ann"]) is None
-    assert queue_of(engine, who["ann"]) == queue.Queue(mine_today=3, mine=3, left_for_me=0)
-    assert queue_of(engine, who["bob"]).left_for_me == 3
-
-
-def test_agreement_makes_an_answer(engine, who):
-    give(engine, who["ann"], "positive")
-    assert rows(engine, tables.Answer) == []
-    give(engine, who["bob"], "positive")
-    assert rows(engine, tables.Answer) == [{"question_id": 1, "origin": "people", "allowed": ["positive"]}]
 
 
 @pytest.mark.parametrize("other", ["negative", UNSURE])

@@ -7,9 +7,8 @@ from conftest_rows import row
 from question_world import rows
 from simulated_judges import Simulated
 
-from audit.cli import main
 from audit.errors import AuditError, Refused
-from audit.judging.judges import HOPELESS, JudgeRequest, ask_judge, variants_named
+from audit.judging.judges import HOPELESS, JudgeRequest, ask_judge
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import ask_next
 from audit.reports.study import study_report
@@ -85,7 +84,7 @@ def test_what_was_answered_is_not_asked_again_and_errors_are(films):
 
 
 def test_so_many_are_asked_at_most(films):
-    done = ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest(most=3))
+    done = ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest(max_calls=3))
     assert done.asked == len(rows(films, tables.JudgeAnswer)) == 3
     assert done.left > 0
     rest = ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest())
@@ -94,7 +93,7 @@ def test_so_many_are_asked_at_most(films):
 
 def test_variants_ask_the_same_in_other_ways(films):
     simulated = Simulated(everybody())
-    done = ask_judge(films, judge_of(simulated), JudgeRequest(variants=variants_named(["labels", "wording", "texts"])))
+    done = ask_judge(films, judge_of(simulated), JudgeRequest(variants=["labels", "wording", "texts"]))
     numbers = [call.variant for call in simulated.calls]
     assert numbers.count(0) == numbers.count(1) == numbers.count(2) > 0
     assert numbers.count(3) == 0  # single texts have no order
@@ -142,18 +141,3 @@ def test_a_judge_that_never_answers_is_asked_no_more(tmp_path):
     with pytest.raises(AuditError, match=f"no answer to {HOPELESS} questions one after the other.*the line is dead"):
         ask_judge(engine, judge_of(dead), JudgeRequest())
     assert len(rows(engine, tables.JudgeAnswer)) == HOPELESS  # what came is stored
-
-
-@pytest.mark.slow
-def test_an_export_brings_judges_along_and_people_none_of_their_questions(films, tmp_path, capsys):
-    ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest(everything=True))
-    answer_with_gold(films)
-    stored = [rows(films, model) for model in (tables.Judge, tables.JudgeAnswer)]
-    where = str(tmp_path / "audit.db")
-    assert main(["export", "--db", where, "--out", str(tmp_path / "out")]) == 0
-    assert main(["import", str(tmp_path / "out"), "--db", str(tmp_path / "again.db")]) == 0
-    again = open_store(str(tmp_path / "again.db"))
-    assert [rows(again, model) for model in (tables.Judge, tables.JudgeAnswer)] == stored
-    (before,), (after,) = (study_report(one, "gold", proxy=["judge:simulated"])["judges"] for one in (films, again))
-    assert before == after
-    capsys.readouterr()

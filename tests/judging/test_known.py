@@ -1,20 +1,18 @@
 """Questions whose answer is known: made, picked, read from files, removed."""
 
 import pytest
-from quality_world import answer_next, know, world
+from quality_world import answer_next, forget, know, world
 from question_world import rows
 from small_corpus import SmallCorpus
 
-from audit.errors import AuditError, BadRow, Refused
+from audit.errors import AuditError, BadRow
 from audit.judging.adjudications import adjudicate
 from audit.judging.control_questions import (
     KnownText,
     add_known,
-    add_settled_questions,
     known_questions,
-    parse_known,
     pick_known,
-    remove_known,
+    read_known,
 )
 from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
@@ -45,28 +43,16 @@ def test_texts_become_known_and_are_no_ordinary_questions(team):
     assert next_question(engine, who["ann"]) is None
 
 
-def test_a_question_that_waits_for_people_cannot_be_known(team, content):
-    engine, _ = team
-    before = content(engine)
-    with pytest.raises(Refused, match="question 2 still waits for people"):
-        add_known(
-            engine,
-            "gold",
-            [KnownText(Input.of("Other."), ("positive",)), KnownText(Input.of("Film 2 was fine."), ("positive",))],
-        )
-    with pytest.raises(Refused, match="question 1 has no answer that settles it"):
-        add_settled_questions(engine, "gold", [1])
-    assert content(engine) == before
-
-
 def test_a_settled_question_becomes_known_with_its_answer(team):
     engine, who = team
     adjudicate(engine, who["ada"], 2, ["negative", "neutral"], "two readings")
     rebuild(engine)  # nobody waits any more: no drawn group has it
-    added = add_settled_questions(engine, "training", [2], "Read it twice.", by=who["mia"])
+    with engine.begin() as connection:
+        connection.execute(table_of(tables.Draw).delete())
+    added = pick_known(engine, "training", 5, by=who["mia"])
     assert added.added == 1
     (control,) = known_questions(engine)
-    assert (control.id, control.allowed, control.explanation) == (2, ("negative", "neutral"), "Read it twice.")
+    assert (control.id, control.allowed) == (2, ("negative", "neutral"))
 
 
 @pytest.mark.parametrize(
@@ -75,10 +61,8 @@ def test_a_settled_question_becomes_known_with_its_answer(team):
         (lambda engine: add_known(engine, "quiz", [KnownText(Input.of("A."), ("positive",))]), "purpose 'quiz'"),
         (lambda engine: add_known(engine, "gold", [KnownText(Input.of("A."), ("good",))]), "answer 'good' is not one"),
         (lambda engine: add_known(engine, "gold", []), "there is no text to add"),
-        (lambda engine: add_settled_questions(engine, "gold", [99]), "question 99 has no answer"),
         (lambda engine: pick_known(engine, "gold", 0), "count 0: must be from 1"),
         (lambda engine: pick_known(engine, "gold", 5), "there is no question to pick"),
-        (lambda engine: remove_known(engine, [1]), "question 1 is no control question"),
     ],
 )
 def test_what_cannot_be_changes_nothing(team, content, call, message):
@@ -87,18 +71,6 @@ def test_what_cannot_be_changes_nothing(team, content, call, message):
     with pytest.raises(AuditError, match=message):
         call(engine)
     assert content(engine) == before
-
-
-def test_removing_leaves_the_history_and_is_in_the_log(team):
-    engine, who = team
-    know(engine, "gold", 3)
-    assert remove_known(engine, None, by=who["mia"]) == 3
-    assert known_questions(engine) == []
-    logged = [(row["action"], row["annotator_id"], row["detail"]) for row in rows(engine, tables.Log)]
-    assert [line for line in logged if line[0].startswith("known")] == [
-        ("known added", None, {"purpose": "gold", "added": 3, "changed": 0}),
-        ("known removed", who["mia"], {"count": 3}),
-    ]
 
 
 def test_picking_takes_as_many_of_each_label_and_spends_nothing_of_the_sample(tmp_path, own, toy_relations):
@@ -132,7 +104,7 @@ def test_picking_takes_as_many_of_each_label_and_spends_nothing_of_the_sample(tm
     assert not {questions[control.id]["input_id"] for control in controls} & spent
     assert all(questions[control.id]["priority"] is None for control in controls)
     # The same seed on the same texts picks the same; what is known already is not picked again.
-    remove_known(engine, None)
+    forget(engine)
     assert pick_known(engine, "gold", 12, seed=1).labels == picked.labels
     assert {control.texts for control in known_questions(engine)} == {control.texts for control in controls}
     more = pick_known(engine, "training", 40, seed=1)
@@ -160,4 +132,4 @@ CSV = "text,language,answer,explanation\n"
 )
 def test_wrong_rows_are_refused_with_their_line(rows, message):
     with pytest.raises(BadRow, match=message):
-        parse_known("known.csv", (CSV + rows).encode())
+        read_known("known.csv", content=(CSV + rows).encode())

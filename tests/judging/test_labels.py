@@ -177,10 +177,10 @@ def test_several_choices_of_label_studio(studio):
         BadFile, match=r"task 3: choices of several tags \(irony, sentiment\); choose one with columns=label=TAG"
     ):
         read_labels(studio(two))
-    assert [label.label for label in read_labels(studio(two), {"label": "irony"}).labels] == ["yes"]
+    assert [row["label"] for row in read_labels(studio(two), {"label": "irony"}).rows] == ["yes"]
     many = task("a", "positive")
     many["annotations"][0]["result"][0]["value"]["choices"].append("negative")
-    assert read_labels(studio(many)).labels[-1].label == "positive+negative", "where a text may have several labels"
+    assert read_labels(studio(many)).rows[-1]["label"] == "positive+negative", "where a text may have several labels"
     many["annotations"][0]["result"][0]["value"]["choices"] = "positive"
     with pytest.raises(BadFile, match="is not a single choice"):
         read_labels(studio(many))

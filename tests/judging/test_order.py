@@ -7,7 +7,6 @@ from itertools import groupby
 import pytest
 from quality_world import know, settle_how
 from question_world import filled, rows
-from scipy.stats import binom
 from sqlalchemy import select
 
 from audit.false_satisfaction.questions import BEHIND, Wanted
@@ -161,27 +160,6 @@ def test_hidden_questions_are_of_the_kind_around_them(where):
     for place, (kind, asked) in enumerate(told):
         if kind != 1:
             assert asked == next(other for of, other in told[place:] if of == 1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("length", [1, 4])
-def test_hidden_questions_come_between_texts_and_their_share_is_reached(tmp_path, length):
-    people, questions = 6, 80
-    engine = filled(tmp_path / "audit.db", questions, people)
-    text_of = versions(engine, length)
-    know(engine, "gold", 60)
-    settle_how(engine, gold_share=0.15)
-    with engine.begin() as connection:
-        connection.execute(QUESTION.update().values(annotators=people + 1))
-    for account in range(1, people + 1):
-        answers(engine, account)
-    judged = rows(engine, tables.Judgement)
-    hidden = sum(row["round"] == KNOWN for row in judged)
-    assert binom.ppf(0.0005, len(judged), 0.15) <= hidden <= binom.ppf(0.9995, len(judged), 0.15)
-    for account in range(1, people + 1):
-        own = [row for row in judged if row["annotator_id"] == account]
-        texts = [text_of.get(row["question_id"]) if row["round"] == 1 else None for row in own]
-        assert {len(list(same)) for text, same in groupby(texts) if text is not None} == {length}
 
 
 # Groups that give an output away come after the texts.

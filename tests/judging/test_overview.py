@@ -71,15 +71,6 @@ def test_counts_of_a_small_history(world):
     assert (overview(engine).split, overview(engine).disputed) == (2, 1)
 
 
-def test_a_withdrawn_judgement_counts_nowhere_but_took_its_time(world):
-    engine, people = world
-    give(engine, people["ann"], ["positive"])
-    undo(engine, people["ann"])
-    counts = overview(engine)
-    assert (counts.today, counts.left) == (0, 12)
-    assert counts.speed.judgements == 1
-
-
 def test_the_end_is_what_is_left_at_the_pace_of_a_day(world, monkeypatch):
     engine, people = world
     give(engine, people["ann"], ["positive"] * 4)

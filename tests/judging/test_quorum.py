@@ -9,11 +9,7 @@ from sqlalchemy import select
 import audit
 from audit.cli import main
 from audit.errors import AuditError
-from audit.exchange.doctor import doctor
-from audit.judging.accounts import add_account
 from audit.judging.activity import overview
-from audit.judging.judgements import judge
-from audit.judging.queue import next_question
 from audit.store.core import adjudication, answer, input_table, question
 
 TEXTS = [f"Film {number} wasn't bad." for number in range(1, 6)]
@@ -49,18 +45,6 @@ def disputed(study):
 
 
 @pytest.mark.slow
-def test_more_than_half_of_the_votes_settle_and_ties_wait_for_an_adjudicator():
-    study = drawn(annotators=3).answer(votes("ppp", "pnp", "pun", "uup", "pup"))
-    assert settled(study) == ["positive", "positive", None, None, "positive"]
-    assert (disputed(study), len(study.questions())) == (2, 2)
-    # Votes that nobody asked for count: two of three agree where two were asked, and a fourth vote makes a tie.
-    study = drawn(annotators=2).answer(votes("pnp", "pn", "pp", "pnpn", "pu"))
-    assert settled(study) == ["positive", None, "positive", None, None]
-    assert disputed(study) == 3
-    assert all(check.ok for check in doctor(study.store))
-
-
-@pytest.mark.slow
 def test_all_must_agree_where_the_sample_says_so():
     study = drawn(annotators=3, quorum="all").answer(votes("ppp", "pnp", "pun", "nnn", "pup"))
     assert settled(study) == ["positive", None, None, "negative", None]
@@ -74,16 +58,6 @@ def test_all_must_agree_where_the_sample_says_so():
     assert settled(study) == ["positive", None, None, "negative", None]
     with pytest.raises(AuditError, match="majority"):
         study.sample(100, quorum="most")
-
-
-def test_everybody_is_asked_whatever_the_first_answers_are():
-    study = drawn(TEXTS[:1], annotators=3)
-    people = [add_account(study.engine, name, "annotator", "long enough").id for name in "abc"]
-    for person in people:
-        shown = next_question(study.engine, person)
-        assert settled(study)[0] is None
-        judge(study.engine, person, shown.id, "positive")
-    assert settled(study)[0] == "positive"
 
 
 @pytest.mark.slow

@@ -20,7 +20,6 @@ from audit.judging.judgements import (
     change,
     flag,
     flag_answer,
-    flag_taken_back,
     judge,
     judging_mode,
     skip,
@@ -38,7 +37,7 @@ from audit.store import open_store
 FOR_ANNOTATORS = {
     "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "guideline_before",
     "judging_mode", "completion_code", "train", "elsewhere", "own_account", "own_password_link", "unflag",
-    "flag_taken_back", "make_token", "end_tokens", "login_of", "end_logins", "last_block",
+    "make_token", "end_tokens", "login_of", "end_logins", "last_block",
     "own_answers", "own_answer", "own_labels", "change", "flag_answer",
 }  # fmt: skip
 """What an annotator's account may call, for its own work; a function that is not here must refuse it."""
@@ -63,7 +62,6 @@ WITHOUT_ACCOUNT = {
     labels.import_labels: "for whoever has the database itself, from the command line and the library",
     judges.ask_judge: "stores no vote; for whoever has the database itself, from the command line",
     ratings.attributed: "which relations and systems a question serves: for the command line, nobody's answers",
-    ratings.attributed_outputs: "as `attributed`, of outputs that are judged one by one",
     ratings.opinions: "for the command line and the library, of whoever has the database itself",
 }
 PASSWORD = "long enough"
@@ -165,7 +163,6 @@ def test_what_an_annotator_may_call_does_not_refuse_the_role(world) -> None:
     assert undo(engine, people["ann"].id) is None
     assert undone(engine, people["ann"].id) is None
     assert unflag(engine, people["ann"].id) is None
-    assert flag_taken_back(engine, people["ann"].id, 1) == ""
     assert guideline_before(engine, people["ann"].id, "sentiment", "input") is None
     assert invitations.completion_code(engine, people["ann"].id) is None
     assert judging_mode(engine, people["ann"].id).training is None

@@ -123,12 +123,6 @@ def test_what_ends_every_login_of_an_account_and_of_no_other(engine, who, what):
         assert log_in(engine, " ANN ", NEW) == who["ann"]
 
 
-def test_a_role_is_read_at_each_use(engine, who):
-    login = login_of(engine, who["ada"].id)
-    change_account(engine, "ada", "annotator", by=who["mia"].id)
-    assert account_of(engine, login).role == "annotator"
-
-
 def test_the_last_manager_cannot_be_disabled(engine, who, content):
     before = content(engine)
     with pytest.raises(AuditError, match="'mia' is the last manager"):
@@ -161,15 +155,6 @@ def test_two_managers_who_disable_each_other_at_once_leave_one(engine, who):
     assert left == failed
 
 
-def test_languages_are_kept_and_checked(engine):
-    add_account(engine, "ann", "annotator", PASSWORD, languages=["en", "zh", "en"])
-    assert account_details(engine)[0].languages == ("en", "zh")
-    for bad in ("EN", "en,zh", "english!", ""):
-        with pytest.raises(AuditError, match="is no code such as"):
-            add_account(engine, "ben", "annotator", PASSWORD, languages=[bad])
-    assert len(account_details(engine)) == 1
-
-
 # Passwords
 
 
@@ -182,7 +167,7 @@ def test_a_password_of_another_length_is_refused_and_matches_nothing(password):
 
 
 @pytest.mark.parametrize("stored", ["an account's", None])
-@pytest.mark.parametrize("password", [PASSWORD, "wrong password", "", "x" * 5_000, "bad \udcff bytes"])
+@pytest.mark.parametrize("password", [PASSWORD, "x" * 5_000, "bad \udcff bytes"])
 def test_one_hash_is_computed_whoever_is_asked_about(monkeypatch, stored, password):
     hash = accounts.hashed(PASSWORD) if stored else None
     accounts._decoy()
@@ -222,18 +207,6 @@ def test_wrong_passwords_wait_longer_and_longer_at_most_a_minute():
         clock.now += wait
     # The first five come at once; after the fifth 2 seconds, and twice as long each time, up to a minute.
     assert waits == [0, 0, 0, 0, 2, 4, 8, 16, 32, 60, 60, 60]
-
-
-def test_waiting_is_by_name_and_address_and_ends_after_a_while():
-    clock = Clock()
-    throttle = Throttle(clock)
-    for _ in range(Throttle.BY_NAME):
-        assert throttle.begin("ann", "192.0.2.1") == 0
-    assert throttle.begin("ANN", "192.0.2.1") == 2
-    assert throttle.begin("bob", "192.0.2.1") == 0
-    clock.now += Throttle.FORGET + 1
-    for _ in range(Throttle.BY_NAME):
-        assert throttle.begin("ann", "192.0.2.1") == 0
 
 
 def test_the_owner_at_another_address_is_let_in_after_an_hour_of_guesses():

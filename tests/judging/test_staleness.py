@@ -8,13 +8,11 @@ from sqlalchemy import select
 from audit.errors import Refused
 from audit.exchange.doctor import CHECKS
 from audit.judging import unit
-from audit.judging.activity import overview
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge, undo
-from audit.judging.queue import Before, next_question, queue_of
+from audit.judging.queue import Before, next_question
 from audit.judging.staleness import Choice, mark_stale, preview_stale
-from audit.judging.words import Guideline, guideline_before
-from audit.reports.ratings import stored_ratings
+from audit.judging.words import Guideline
 from audit.store import table_of, tables
 
 WHY = "neutral is wider now"
@@ -88,22 +86,6 @@ def test_answers_by_an_earlier_guideline_go_and_are_asked_again(engine, who, ver
     assert sound(engine)
 
 
-def test_what_counts_is_counted_everywhere(engine, who, version):
-    version(1)
-    give(engine, who["ann"], "positive", "negative")
-    give(engine, who["ben"], "positive", "negative")
-    version(2)
-    give(engine, who["ann"], "positive")
-    mark_stale(engine, who["mia"], Choice(below=2), WHY)
-    assert stored_ratings(engine).frame["annotator"].tolist() == ["ann"]
-    assert overview(engine, who["mia"]).week == 1
-    queue = queue_of(engine, who["ben"])
-    assert (queue.mine, queue.mine_today, queue.left_for_me) == (0, 0, 12)
-    # A manager's letting go is not how somebody judged last.
-    assert guideline_before(engine, who["ann"], "sentiment", "input") == 2
-    assert guideline_before(engine, who["ben"], "sentiment", "input") == 1
-
-
 def test_an_adjudication_goes_and_the_dispute_is_back(engine, who):
     (first,) = give(engine, who["ann"], "positive")
     give(engine, who["ben"], "negative")
@@ -121,24 +103,6 @@ def test_an_adjudication_goes_and_the_dispute_is_back(engine, who):
     assert answers(engine) == {(first, "adjudicated"): ["positive"]}
     assert disputed(engine, who["ada"]) == []
     assert sound(engine)
-
-
-def test_people_who_agreed_are_the_answer_where_the_adjudication_goes(engine, who):
-    (first,) = give(engine, who["ann"], "positive")
-    give(engine, who["ben"], "positive")
-    adjudicate(engine, who["ada"], first, ["neutral", "negative"], "spot check")
-    mark_stale(engine, who["mia"], Choice(labels=("negative",), adjudications=True), WHY)
-    assert answers(engine) == {(first, "people"): ["positive"]}
-
-
-def test_only_the_unsettled_and_only_these_labels(engine, who):
-    agreed, disagreed = give(engine, who["ann"], "positive", "positive")
-    give(engine, who["ben"], "positive", "negative")
-    assert preview_stale(engine, Choice(labels=("positive",)), who["mia"]).judgements == 3
-    stale = mark_stale(engine, who["mia"], Choice(labels=("positive",), unsettled=True), WHY)
-    assert (stale.judgements, stale.questions) == (1, 1)
-    assert answers(engine) == {(agreed, "people"): ["positive"]}
-    assert recalled(engine, who["ann"], disagreed).stale is not None
 
 
 def test_hidden_repeats_go_with_the_answer_they_repeat_and_other_passes_stay(engine, who):
@@ -164,9 +128,8 @@ def test_imported_labels_and_gold_stay_unless_chosen(engine, who):
             connection.execute(table.insert(), row | {"decided_at": tables.now()})
     assert preview_stale(engine, Choice(below=9), who["mia"]).judgements == 1
     assert preview_stale(engine, Choice(labels=("positive",)), who["mia"]).judgements == 1
-    assert preview_stale(engine, Choice(below=9, elsewhere=True), who["mia"]).judgements == 2
     # Gold is no person: it never goes stale.
-    assert mark_stale(engine, who["mia"], Choice(labels=("positive",), elsewhere=True), WHY).judgements == 2
+    assert mark_stale(engine, who["mia"], Choice(labels=("positive",)), WHY).judgements == 1
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from audit.errors import AuditError, NotAllowed, Refused
 from audit.judging import training
 from audit.judging.activity import overview
 from audit.judging.answers import counting_votes
-from audit.judging.control_questions import known_questions, remove_known
+from audit.judging.control_questions import known_questions
 from audit.judging.judgements import judge, judging_mode, train, undo
 from audit.judging.queue import next_question, queue_of
 from audit.reports.ratings import stored_ratings
@@ -81,16 +81,6 @@ def test_training_counts_nowhere_else(team):
         assert counting_votes(connection, [row["id"] for row in rows(engine, tables.Question)]) == []
 
 
-@pytest.mark.parametrize(("answer", "message"), [("good", "answer 'good' is not one of"), ("withdrawn", "is not one")])
-def test_answers_that_are_none_are_refused(team, content, answer, message):
-    engine, who = team
-    shown = judging_mode(engine, who["ann"]).training.shown
-    before = content(engine)
-    with pytest.raises(Refused, match=message):
-        train(engine, who["ann"], shown.id, answer)
-    assert content(engine) == before
-
-
 def test_only_the_next_question_is_taken_and_only_in_training(team, content):
     engine, who = team
     first = judging_mode(engine, who["ann"]).training.shown
@@ -124,15 +114,6 @@ def test_who_passed_stays_so_until_the_round_or_the_guideline_changes(team, monk
     know(engine, "training", 1, begin="Another")
     assert judging_mode(engine, who["ann"]).training.questions == 5
     assert next_question(engine, who["ann"]) is None
-
-
-def test_without_a_mark_or_questions_nobody_is_trained(team):
-    engine, who = team
-    settle_how(engine, pass_mark=0.0)
-    assert next_question(engine, who["ann"]) is not None
-    settle_how(engine, pass_mark=1.0)
-    remove_known(engine, None)
-    assert next_question(engine, who["bob"]) is not None
 
 
 def test_who_saw_the_answer_in_training_is_not_asked_when_a_sample_wants_it(team):

@@ -18,20 +18,17 @@ from audit.errors import Refused
 from audit.exchange.doctor import CHECKS
 from audit.false_satisfaction.questions import BEHIND, queue_difference, queue_length
 from audit.judging.accounts import add_account
-from audit.judging.adjudications import adjudicate, change_adjudication, send_back, take_back
-from audit.judging.control_questions import KnownText, add_known
-from audit.judging.judgements import flag, judge, judging_mode, skip, train, undo, unflag
-from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
+from audit.judging.adjudications import adjudicate
+from audit.judging.judgements import flag, judge, undo
+from audit.judging.labels import Labels, answer_with_gold, import_labels
 from audit.judging.queue import next_question
-from audit.judging.samples import ask_next, draw_validity
+from audit.judging.samples import ask_next
 from audit.judging.settings import change_settings
 from audit.judging.staleness import Choice, mark_stale
 from audit.judging.unit import rebuild
 from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
-from audit.sampling.validity import ValidityRequest
 from audit.store import open_store, table_of, tables
-from audit.tasks import Input
 
 KILLED = 9
 FILMS = [
@@ -66,10 +63,6 @@ class World(NamedTuple):
         ids = {self.answer("ann", first), self.answer("bob", second)}
         assert len(ids) == 1
         return ids.pop()
-
-    def adjudicated(self) -> int:
-        """A disputed question that an adjudicator has settled; the adjudication's id."""
-        return adjudicate(self.engine, self.who["ada"], self.both("positive", "negative"), ["positive"], "", "slip")
 
 
 def quick(where: str) -> Engine:
@@ -107,19 +100,6 @@ def last_vote(world: World) -> Call:
     return lambda engine, who: judge(engine, who["bob"], id, "positive")
 
 
-def last_vote_about_a_group(world: World) -> Call:
-    draw_validity(world.engine, ValidityRequest(1, annotators=2, first=True, asks="groups"))
-    question, lease = table_of(tables.Question), table_of(tables.Lease)
-    with world.engine.begin() as connection:
-        of_groups = select(question.c.id).where(question.c.kind == "group", question.c.priority.is_not(None))
-        id = int(connection.execute(of_groups.order_by(question.c.id).limit(1)).scalar_one())
-        for name in ("ann", "bob"):
-            held = {"question_id": id, "annotator_id": world.who[name], "expires_at": tables.now().replace(year=2999)}
-            connection.execute(lease.insert(), held)
-    judge(world.engine, world.who["ann"], id, "holds")
-    return lambda engine, who: judge(engine, who["bob"], id, "holds")
-
-
 def undoing(world: World) -> Call:
     world.both("positive", "positive")
     return lambda engine, who: undo(engine, who["bob"])
@@ -130,22 +110,13 @@ def adjudicating(world: World) -> Call:
     return lambda engine, who: adjudicate(engine, who["ada"], id, ["positive"], "", "slip")
 
 
-def taking_back(world: World) -> Call:
-    adjudicate(world.engine, world.who["ada"], world.both("positive", "negative"), ["positive"], "", "slip")
-    return lambda engine, who: take_back(engine, who["ada"])
-
-
-def changing(world: World) -> Call:
-    id = world.adjudicated()
-    return lambda engine, who: change_adjudication(engine, who["ada"], id, ["negative"], "", "slip")
-
-
 def gold(world: World) -> Call:
     return lambda engine, who: answer_with_gold(engine)
 
 
 def labels(world: World) -> Call:
-    entries = [Label(f"line {n}", "positive", name, (f"text {n}",)) for n in range(3) for name in ("x", "y")]
+    same = {"where": "line", "label": "positive"}
+    entries = [same | {"annotator": name, "text": f"text {n}"} for n in range(3) for name in ("x", "y")]
     return lambda engine, who: import_labels(engine, Labels(Path("labels.csv"), entries, {}))
 
 
@@ -159,44 +130,12 @@ def drawing_more(world: World) -> Call:
     return lambda engine, who: ask_next(engine, SampleOptions(3, follow_ups=1.0))
 
 
-def training(world: World) -> Call:
-    texts = [KnownText(Input.of(f"Known {n}."), ("positive",)) for n in range(2)]
-    add_known(world.engine, "training", texts)
-    change_settings(world.engine, None, {"pass_mark": 0.5})
-    id = judging_mode(world.engine, world.who["ann"]).training.shown.id
-    return lambda engine, who: train(engine, who["ann"], id, "positive")
-
-
-def skipping(world: World) -> Call:
-    id = world.ask("ann")
-    return lambda engine, who: skip(engine, who["ann"], id)
-
-
 def flagging(world: World) -> Call:
     id = world.ask("ann")
     return lambda engine, who: flag(engine, who["ann"], id, "odd")
 
 
-def flagged(world: World) -> int:
-    id = world.ask("ann")
-    flag(world.engine, world.who["ann"], id, "odd")
-    return id
-
-
-def unflagging(world: World) -> Call:
-    flagged(world)
-    return lambda engine, who: unflag(engine, who["ann"])
-
-
-def sending_back(world: World) -> Call:
-    id = flagged(world)
-    return lambda engine, who: send_back(engine, who["ada"], id, "judge it")
-
-
-WRITERS = [
-    first_vote, last_vote, last_vote_about_a_group, undoing, adjudicating, taking_back, changing,
-    gold, labels, stale, drawing_more, training, skipping, flagging, unflagging, sending_back,
-]  # fmt: skip
+WRITERS = [first_vote, last_vote, undoing, adjudicating, gold, labels, stale, drawing_more, flagging]
 
 
 def killed_after(where: str, call: Call, who: dict[str, int], moment: int) -> bool:

@@ -1,7 +1,6 @@
 """Questions in languages that nobody reads."""
 
 import pytest
-from question_world import add_people
 
 from audit.false_satisfaction.questions import Wanted
 from audit.judging.accounts import add_account, disable_account
@@ -43,11 +42,3 @@ def test_questions_in_a_pair_that_no_annotator_reads(world):
     assert unread_questions(world) == []
     disable_account(world, "ann")
     assert unread_questions(world) == [Unread(("en", "es"), 3)]
-
-
-def test_others_stand_in_only_where_there_are_no_annotators(world):
-    assert unread_questions(world) == []
-    add_people(world, {"mia": "manager", "ada": "adjudicator"})
-    assert unread_questions(world) == []
-    add_account(world, "ann", "annotator", "long enough", languages=["es"])
-    assert [unread.languages for unread in unread_questions(world)] == [("en", "es"), ("fr", "en")]

@@ -1,12 +1,9 @@
 """The validity study: what is drawn, asked and rated, in the queue, and what never comes of it."""
 
-import json
-
 import pytest
 from sqlalchemy import func, select
 
-from audit.cli import main
-from audit.errors import AuditError, Refused, UnknownName
+from audit.errors import AuditError, Refused
 from audit.exchange.doctor import doctor
 from audit.judging.accounts import add_account
 from audit.judging.activity import overview
@@ -23,7 +20,7 @@ from audit.reports.validity import validity_parts, validity_report, validity_sec
 from audit.reports.words import Say
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store
-from audit.store.core import answer, question, validity_draw
+from audit.store.core import answer, question
 from audit.tasks.questions import SCALES
 
 FIRST = ValidityRequest(per_relation=4, first=True)
@@ -48,41 +45,6 @@ def count(engine, table, *conditions):
 
 def sound(engine):
     return [check for check in doctor(str(engine.url.database)) if not check.ok]
-
-
-def test_pairs_are_a_beginning_that_more_drawing_keeps(engine):
-    few = draw_validity(engine, FIRST)
-    assert [(part.relation, part.pairs, part.added, part.sources) for part in few] == [
-        ("X1", 4, 4, 10), ("X2", 4, 4, 10),
-    ]  # fmt: skip
-    with engine.connect() as connection:
-        before = connection.execute(select(validity_draw)).all()
-    more = draw_validity(engine, ValidityRequest(per_relation=30, relations=("X1",)))
-    assert [(part.relation, part.pairs, part.added) for part in more] == [("X1", 10, 6)]
-    with engine.connect() as connection:
-        assert set(before) < set(connection.execute(select(validity_draw)).all())
-    assert draw_validity(engine, FIRST)[0].pairs == 10
-
-
-def test_relations_share_sources_and_a_text_is_asked_once(engine):
-    draw_validity(engine, FIRST)
-    # Four sources, the same for both relations, and four follow-ups of each.
-    assert count(engine, question, question.c.kind.in_(SCALES)) == 2 * (4 + 8)
-
-
-def test_what_cannot_be_drawn_is_told(engine):
-    with pytest.raises(UnknownName, match="X9"):
-        draw_validity(engine, ValidityRequest(relations=("X9",)))
-    with pytest.raises(AuditError, match="there is no study 7"):
-        draw_validity(engine, FIRST, 7)
-    with pytest.raises(AuditError, match="per_relation 0"):
-        ValidityRequest(per_relation=0)
-    draw_validity(engine, FIRST)
-    with pytest.raises(AuditError, match="seed 99 out"):
-        draw_validity(engine, ValidityRequest(seed=99))
-    empty = open_store("sqlite://", create=True)
-    with pytest.raises(AuditError, match="no study has a checked group"):
-        draw_validity(empty, FIRST)
 
 
 def test_both_scales_of_a_text_come_one_after_the_other_and_say_nothing_of_its_origin(engine):
@@ -165,26 +127,3 @@ def test_a_relation_that_makes_nonsense_is_warned_of_in_both_languages(engine):
     assert not any("X2" in note for note in document["notes"])
     assert "+0.00" in to_text(list(validity_sections(document)))
     assert "蜕变关系" in list(validity_parts(document["relations"], Say("zh")))[1].columns
-
-
-def test_agreement_is_ordinal(engine):
-    draw_validity(engine, ValidityRequest(per_relation=10, first=True))
-    rated(engine, lambda text: (str(1 + len(text) % 2), "5"), "one")
-    rated(engine, lambda text: (str(1 + len(text) % 2), "5"), "two")
-    parts = {part["scale"]: part["coefficients"] for part in validity_report(engine)["agreement"]}
-    named = {(one["level"], one["name"]): one["estimate"] for one in parts["plausibility"]}
-    assert named == {
-        (None, "percent_agreement"): 1, ("ordinal", "krippendorff_alpha"): 1, ("quadratic", "cohen_kappa"): 1,
-    }  # fmt: skip
-    assert {one["estimate"] for one in parts["grammaticality"]} == {None, 1}
-
-
-def test_the_commands(engine, capsys):
-    database = str(engine.url.database)
-    assert main(["validity", "draw", "--db", database, "--per-relation", "12", "--first", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert (document["pairs"], document["without_pairs"]) == (20, [])
-    rated(engine, name="cleo")
-    assert main(["validity", "report", "--db", database]) == 0
-    assert "cleo (60)" in capsys.readouterr().out
-    assert main(["validity", "end", "--db", database]) == 0

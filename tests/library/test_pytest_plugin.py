@@ -171,6 +171,6 @@ def test_a_product_that_broke_fails_although_outputs_are_kept(pytester):
     other = tested(model="film")
     other.assert_outcomes(failed=1)
     other.stdout.fnmatch_lines(
-        ["system test_product now answers 'positive' to *; give the system another `version`, *"]
+        ["system test_product now answers 'positive' to *; give it another version (test_product@2, *"]
     )
     tested(model="film", more=", version='2'").assert_outcomes(passed=1)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from audit.relations import all_relations
-from audit.relations.asking import group_question, text_names
+from audit.relations.asking import group_question
 from audit.relations.base import Plain, nothing
 from audit.relations.expect import LabelsAlone, different, equivalent, goes_up, opinionated
 from audit.relations.registry import RELATIONS, register
@@ -76,9 +76,3 @@ def test_a_question_of_the_database_is_the_one_that_is_compared():
     assert "“Must be so”" in group_question("inference", "hypothesis-from-premise", own=words)
     # What is right of an output says nothing about another input.
     assert group_question("summarization", "typos", own=words) == group_question("summarization", "typos")
-
-
-def test_texts_are_called_by_letters_and_links_by_what_they_are():
-    roles = ["source", "link", "follow_up"]
-    assert text_names(roles) == ["Text A", "On the way: made by a system", "Text B"]
-    assert text_names(roles, 2, "zh") == ["A 组", "中途文本：由某个系统译出", "B 组"]

@@ -5,9 +5,8 @@ import pickle
 import pytest
 
 from audit.errors import AuditError
-from audit.relations import Outcome, Plain, Source, get_relation
-from audit.relations.base import Seen, unchanged, where_same
-from audit.relations.expect import equivalent
+from audit.relations import Outcome, Source, get_relation
+from audit.relations.base import Seen, where_same
 from audit.relations.registry import RELATIONS, configured
 from audit.relations.uses import BOTH, EVERY, SECOND, relation, uses
 from audit.tasks import Input, Output
@@ -25,20 +24,6 @@ def twice(text, choices):
     return [f"{text.text}{mark}" for mark in ("!", "?")][: 2 if text.text.startswith("a") else 1]
 
 
-def plain(**changes):
-    fields = {
-        "task": "inference",
-        "name": "P",
-        "family": "tests",
-        "summary": "",
-        "unit": "any",
-        "perturb": shouted,
-        "check": equivalent,
-        "carry": unchanged,
-    }
-    return Plain(**{**fields, **changes})
-
-
 def follow_ups(made, *texts, seed="1"):
     return [follow_up.texts for follow_up in made.follow_ups(Source(Input.of(*texts), Analysis(texts[0]), seed))]
 
@@ -47,28 +32,6 @@ def follow_ups(made, *texts, seed="1"):
 def restored():
     with RELATIONS.restored():
         yield
-
-
-def test_the_stated_texts_change():
-    assert follow_ups(plain(), "a", "b") == [("a!", "b")]
-    assert follow_ups(plain(texts=SECOND), "a", "b") == [("a", "b!")]
-    assert follow_ups(plain(texts=BOTH), "a", "b") == [("a!", "b!")]
-    assert follow_ups(plain(texts=BOTH), "no", "b") == [("no", "b!")]  # what it applies to
-    assert follow_ups(plain(texts=BOTH), "no", "no") == []
-    assert follow_ups(plain(texts=SECOND), "a") == []  # there is none
-
-
-def test_one_of_several_texts_is_drawn():
-    drawn = [follow_ups(plain(texts=BOTH, changes="one"), "a", "b", seed=str(seed)) for seed in range(30)]
-    assert {pair for (pair,) in drawn} == {("a!", "b"), ("a", "b!")}
-    assert follow_ups(plain(texts=BOTH, changes="one"), "no", "b") == [("no", "b!")]
-
-
-def test_several_follow_ups_of_each_text_belong_together():
-    both = plain(texts=BOTH, perturb=twice)
-    assert follow_ups(both, "ab", "ac") == [("ab!", "ac!"), ("ab?", "ac?")]
-    with pytest.raises(AuditError, match="makes different numbers of follow-ups"):
-        follow_ups(both, "ab", "c")
 
 
 def test_one_function_is_a_relation_of_every_task(restored):

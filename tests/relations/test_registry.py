@@ -1,13 +1,11 @@
 """The registry: names within a task, their order, parameters; and what every registered relation promises."""
 
-from dataclasses import replace
-
 import pytest
 
 from audit.errors import AuditError, UnknownName
 from audit.packs.english import parser
 from audit.relations import all_relations, base, get_relation, relations_named
-from audit.relations.registry import configured, register
+from audit.relations.registry import configured
 from audit.text.tools import version_of
 
 STUDY = [
@@ -38,26 +36,6 @@ def test_names_that_stand_for_several():
     assert named("all") == [relation.name for relation in all_relations("sentiment")]
     with pytest.raises(UnknownName, match=r"'family:typos'; did you mean .* known are: .*family:noise in letters"):
         named("family:typos")
-
-
-def test_only_those_that_look_at_outputs_depend_on_the_system():
-    # Jiang et al. 2022, section 4.3.2.
-    per_system = [relation.name for relation in all_relations("sentiment") if relation.per_system]
-    assert per_system == ["MR5.2", "MR5.3", "MR7.1", "MR7.2"]
-
-
-def test_a_relation_of_another_task_is_told():
-    with pytest.raises(UnknownName, match=r"known are: .*; 'negated-hypothesis' belongs to inference$"):
-        get_relation("sentiment", "negated-hypothesis")
-    with pytest.raises(UnknownName) as problem:
-        get_relation("sentiment", "typos | tense")
-    assert str(problem.value).endswith("'tense' belongs to classification")
-
-
-def test_no_family_has_a_comma():
-    assert not [relation.name for relation in all_relations() if "," in relation.family]
-    with pytest.raises(AuditError, match="cannot be of the family 'a, b': commas stand between names"):
-        register(replace(get_relation("sentiment", "MR1.1"), name="MR0", family="a, b"))
 
 
 @pytest.mark.parametrize(

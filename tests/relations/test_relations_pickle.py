@@ -4,10 +4,7 @@ import pickle
 from dataclasses import fields
 from functools import partial
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from audit.keys import Late, generator
+from audit.keys import generator
 from audit.relations import Plain, Source, all_relations, compose, get_relation
 from audit.relations.expect import on_documents
 from audit.tasks import Input
@@ -31,19 +28,6 @@ def test_a_copy_is_the_relation():
     # Functions are found by their module and name, so that equal relations make the same groups and verdicts.
     for relation in (*REGISTERED, *SPREAD, *COMPOSED):
         assert _said(pickle.loads(pickle.dumps(relation))) == _said(relation), relation.name  # noqa: S301
-
-
-DRAWS = {
-    "random": lambda choices: choices.random(),
-    "choice": lambda choices: choices.choice("abcdefgh"),
-    "sample": lambda choices: choices.sample(range(50), 5),
-}
-
-
-@given(st.text(), st.integers(), st.lists(st.sampled_from(sorted(DRAWS)), max_size=6))
-def test_draws_are_those_of_a_generator_seeded_at_once(text, number, draws):
-    late, now = Late(text, number), generator(text, number)
-    assert [DRAWS[name](late) for name in draws] == [DRAWS[name](now) for name in draws]
 
 
 def test_a_source_gives_each_relation_its_own_draws_from_the_start():

@@ -15,7 +15,6 @@ from audit.relations.registry import configured
 from audit.relations.validity import (
     Limit,
     broken,
-    changed,
     fitted_for,
     learns,
     limit_of,
@@ -52,15 +51,6 @@ def test_measures_stay_in_their_range_and_are_best_for_the_same_text(one, other,
             assert same == (of.least if of.better == "low" else of.most)
         if name in ("edit-distance", "replaced"):
             assert value == of.of(b, a)
-
-
-def test_of_several_texts_those_count_that_changed():
-    passage = "It rains in Oslo, and nobody minds. " * 9
-    pair, follow_up = english(passage, "Does it rain?"), english(passage, "Is it dry?")
-    assert changed(pair, follow_up) == [("Does it rain?", "Is it dry?", "en")]
-    assert measure_named("replaced").of(pair, follow_up) == pytest.approx(2 / 3)
-    assert measure_named("bleu").of(pair, english(passage, "does it rain?")) == 1
-    assert measure_named("edit-distance").of(pair, english(passage)) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,28 +1,31 @@
-"""Every report that a test of this room makes is checked against the types of its keys."""
+"""Every report that a test of this room makes is checked against the published schema."""
 
-from collections.abc import Callable
+import json
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
-from audit.reports.document import check_document
-
-MAKERS = ("study_report", "rerank")
+SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "report.schema.json"
 
 
-def _checked(make: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(make)
-    def report(*args: Any, **options: Any) -> Any:
-        document = make(*args, **options)
-        check_document(document)
-        return document
-
-    return report
+def check_document(document: Any) -> None:
+    """Raise ValidationError, which names the place, where a document is not as the schema says."""
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(json.loads(json.dumps(document, allow_nan=False)))
 
 
 @pytest.fixture(autouse=True)
 def _documents_are_as_declared(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in MAKERS:
-        if callable(make := getattr(request.module, name, None)):
-            monkeypatch.setattr(request.module, name, _checked(make))
+    make = getattr(request.module, "study_report", None)
+    if make is not None:
+
+        @wraps(make)
+        def report(*args: Any, **options: Any) -> Any:
+            document = make(*args, **options)
+            check_document(document)
+            return document
+
+        monkeypatch.setattr(request.module, "study_report", report)

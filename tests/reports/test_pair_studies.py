@@ -8,7 +8,7 @@ import pytest
 import summaries
 
 from audit.reports.agreement import agreement_report, stored_agreement
-from audit.reports.ratings import attributed, attributed_outputs, stored_ratings
+from audit.reports.ratings import attributed, stored_ratings
 from audit.reports.sections import to_terminal
 from audit.reports.study import study_report
 
@@ -16,12 +16,8 @@ registered = pytest.fixture(autouse=True)(summaries.registered)
 
 
 @pytest.fixture
-def study(tmp_path):
-    return summaries.study(tmp_path)
-
-
-@pytest.fixture
-def judged(study):
+def judged(tmp_path):
+    study = summaries.study(tmp_path)
     anna, ben, _ = summaries.people(study)
     summaries.judge_all(study, anna, ben)
     return study
@@ -44,10 +40,9 @@ def test_the_report_of_a_judged_study(judged):
 def test_agreement_on_outputs(judged):
     rated = stored_ratings(judged, "summarization")
     assert rated.origin == {"task": "summarization", "about": "pairs"}
-    report = agreement_report(rated, by="system", parts=attributed_outputs(judged, "system"))
+    report = agreement_report(rated, by="system", parts=attributed(judged, "system"))
     assert (report["items"], report["ratings"]) == (7, 14)
     assert {group["value"]: group["items"] for group in report["groups"]} == {"first": 4, "last": 3, "lead": 4}
-    assert attributed(judged, "system").empty  # that is of questions about inputs
     assert set(attributed(judged, "language")["value"]) == {"zh"}
     (agreement,) = stored_agreement(judged)
     assert (agreement["task"], agreement["kind"]) == ("summarization", "pair")

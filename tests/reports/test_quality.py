@@ -12,16 +12,10 @@ from audit.reports.record import RECORD_COLUMNS, Record, judging_record
 from audit.store import open_store
 
 POSITIVE, NEGATIVE = frozenset({"positive"}), frozenset({"negative"})
-NAMES = {one: one for one in ("accuracy", "consistency", "settled", "others", "positive", "neutral", "negative")}
 
 
-def row(name, question, round, answer, seconds=3.0, expected=None, settled=None, before=None, kind="input"):
-    return (name, question, "sentiment", kind, round, answer, seconds, expected, settled, before)
-
-
-def record(rows, **settings):
-    frame = pd.DataFrame(rows, columns=RECORD_COLUMNS, dtype=object).astype({"seconds": float})
-    return Record(frame, tuple(sorted(set(frame["annotator"]))), {"ann": (2, True)}, JudgingSettings(**settings))
+def row(name, question, round, answer, seconds, expected=None, settled=None, before=None):
+    return (name, question, "sentiment", "input", round, answer, seconds, expected, settled, before)
 
 
 @pytest.fixture
@@ -29,16 +23,15 @@ def two_annotators():
     """Ann is right and quick, bob calls what is negative neutral and is slow."""
     rows = []
     for number in range(20):
-        right = "positive" if number % 2 else "negative"
+        right, settled = ("positive", POSITIVE) if number % 2 else ("negative", NEGATIVE)
         said = "positive" if number % 2 else "neutral"
-        settled = POSITIVE if number % 2 else NEGATIVE
-        rows.append(row("ann", number, 1, right, 0.5, settled=settled))
-        rows.append(row("bob", number, 1, said, 9.0, settled=settled))
-        rows.append(row("ann", 100 + number, 3, right, 0.7, expected=settled))
-        rows.append(row("bob", 100 + number, 3, said, 9.0, expected=settled))
+        for name, answer, seconds in (("ann", right, 0.5), ("bob", said, 9.0)):
+            rows.append(row(name, number, 1, answer, seconds, settled=settled))
+            rows.append(row(name, 100 + number, 3, answer, seconds + 0.2, expected=settled))
     rows.append(row("bob", 120, 3, "unsure", 9.0, expected=NEGATIVE))
     rows += [row("ann", number, 2, "positive", 2.0, before="positive") for number in range(3)]
-    return record(rows, pass_mark=0.9, fastest=1.0)
+    frame = pd.DataFrame(rows, columns=RECORD_COLUMNS, dtype=object).astype({"seconds": float})
+    return Record(frame, ("ann", "bob"), {"ann": (2, True)}, JudgingSettings(pass_mark=0.9, fastest=1.0))
 
 
 def test_by_hand(two_annotators):
@@ -75,5 +68,3 @@ def test_of_a_judged_database(judged, capsys):
     assert any(annotator["settled"]["part"] < annotator["settled"]["whole"] for annotator in report["annotators"])
     assert main(["quality", "--db", judged, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(report))
-    assert main(["quality", "--db", judged, "--about", "groups"]) == 0
-    assert "questions about groups" in capsys.readouterr().out

@@ -3,11 +3,10 @@
 import math
 
 import pytest
-from quality_world import answer_next, know, settle_how, world
+from quality_world import answer_next, forget, know, settle_how, world
 
 from audit.judging import control_questions
 from audit.judging.adjudications import adjudicate
-from audit.judging.control_questions import remove_known
 from audit.judging.judgements import undo
 from audit.keys import uniform
 from audit.reports.record import RECORD_COLUMNS, judging_record
@@ -50,5 +49,5 @@ def test_the_record_of_passes_one_to_three(tmp_path, always):
     assert record.frame["before"].fillna("").tolist() == ["", "", "", "negative"]
     assert all(map(math.isnan, record.frame["seconds"]))  # nobody said when they were shown
     # What is known no longer is measured no longer; the judgement stays.
-    remove_known(engine, None)
+    forget(engine)
     assert judging_record(engine).frame["known"].notna().sum() == 0

@@ -6,16 +6,18 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import select
 
 from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate
 from audit.judging.causes import CAUSES
 from audit.judging.samples import ask_next
-from audit.reports.study import cause_entries, study_report
+from audit.reports.evidence import cause_entries
+from audit.reports.study import study_report
 from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
-from audit.statistics.intervals import effective_interval
-from audit.store import open_store, table_of, tables
+from audit.store import open_store
+from audit.store.core import question
 from audit.studies.impact import false_satisfactions, give_cause
 
 
@@ -37,18 +39,6 @@ def of(entries, by, name):
 
 def share(entry, code):
     return next(cause for cause in entry["causes"] if cause["cause"] == code)
-
-
-def test_shares_of_one_cell_are_those_of_its_sample():
-    entries = cause_entries(falses(("a", 5, ["doubtful"] * 3 + ["all_wrong"] * 5 + [None] * 2)))
-    entry = of(entries, "system", "a")
-    assert (entry["false"], entry["named"], entry["cells"], entry["study"]) == (10, 8, 1, None)
-    doubtful = share(entry, "doubtful")
-    ends = effective_interval(3 / 8, 8)
-    assert doubtful["count"] == 3
-    rate = [doubtful["share"][end] for end in ("value", "low", "high")]
-    assert rate == pytest.approx([3 / 8, ends.low, ends.high])
-    assert sum(cause["share"]["value"] for cause in entry["causes"]) == pytest.approx(1)
 
 
 def test_cells_weigh_as_many_false_satisfactions_as_they_have():
@@ -81,9 +71,9 @@ def test_shares_are_shares_and_lie_in_their_intervals(cells):
             assert share["value"] - 1e-9 <= share["high"] <= 1 + 1e-9
 
 
-@pytest.fixture
-def engine(tmp_path):
-    """Two systems on six films under a relation that carries nothing; all that people may say is neutral."""
+@pytest.mark.slow
+def test_each_false_satisfaction_with_a_cause_counts(tmp_path):
+    """Two systems on six films under a relation that carries nothing; all that people say is neutral."""
     lines = [
         {"relation": "X", "system": system, "source": f"Film {n}.", "follow_ups": [f"Film {n}!"], "id": str(n),
          "outputs": [label, label], "verdict": "satisfied"}
@@ -94,26 +84,15 @@ def engine(tmp_path):
     engine = open_store(str(tmp_path / "a.db"), create=True)
     import_run(engine, tmp_path / "own.jsonl")
     ask_next(engine, SampleOptions(share=1.0))
-    return engine
-
-
-def settle(engine, judge):
-    with engine.connect() as connection:
-        ids = connection.execute(table_of(tables.Question).select()).mappings().all()
-    adjudicate(engine, judge, ids[0]["id"], ["neutral"], "in words only")
-    for id in ids[1:]:
-        adjudicate(engine, judge, id["id"], ["neutral"], "", "slip")
-
-
-@pytest.mark.slow
-def test_each_false_satisfaction_with_a_cause_counts(engine):
     judge = add_account(engine, "ada", "adjudicator", "long enough").id
-    settle(engine, judge)
+    with engine.connect() as connection:
+        asked = connection.execute(select(question.c.id)).scalars().all()
+    for id in asked:
+        adjudicate(engine, judge, id, ["neutral"], "", "slip")
     of_a = [pair for pair in false_satisfactions(engine, judge).without if pair[1] == 1]
     for place in (0, 1, 3):
         give_cause(engine, judge, *of_a[place], "doubtful")
     report = study_report(engine)
     entry = of(report["causes"], "system", "a")
     assert (entry["false"], entry["named"], report["signature"]["causes"]) == (6, 3, 3)
-    give_cause(engine, judge, *of_a[2], "follow_up_damaged", "it lost its verb")
-    assert of(study_report(engine)["causes"], "system", "a")["named"] == 4
+    assert report["disputes"]["settled"] == len(asked)

@@ -48,19 +48,9 @@ def held(content, database):
         engine.dispose()
 
 
-def whole(database):
-    """Whether SQLite finds nothing wrong with a database."""
+def asked(database, question):
     with contextlib.closing(sqlite3.connect(database)) as connection:
-        return connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-
-
-def rows(database, table):
-    with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
-        return {
-            "output": connection.execute("SELECT count(*) FROM output"),
-            "verdict": connection.execute("SELECT count(*) FROM verdict"),
-            "study_run": connection.execute("SELECT count(*) FROM study_run"),
-        }[table].fetchone()[0]
+        return connection.execute(question).fetchone()[0]
 
 
 def sentence(capsys):
@@ -85,22 +75,21 @@ def pragmas(monkeypatch, *more):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pages", [2, 8, 20])
+@pytest.mark.parametrize("pages", [2, 20])
 def test_a_database_that_has_no_room_left_is_whole_and_the_run_goes_on_when_it_has(
     command, undisturbed, tmp_path, content, capsys, monkeypatch, pages
 ):
     database = tmp_path / "a.db"
     open_store(str(database), create=True).dispose()
-    with contextlib.closing(sqlite3.connect(database)) as connection:
-        there = connection.execute("PRAGMA page_count").fetchone()[0]
+    there = asked(database, "PRAGMA page_count")
     with monkeypatch.context() as patch:
         pragmas(patch, f"max_page_count={there + pages}")
         assert main([*command, "--db", str(database)]) == 2
         assert sentence(capsys) == f"audit: the database refused: database or disk is full; {ROOM}"
         assert main([*command, "--db", str(database)]) == 2
         assert "is full" in sentence(capsys)
-    assert whole(database)
-    before = rows(database, "output")
+    assert asked(database, "PRAGMA integrity_check") == "ok"
+    before = asked(database, "SELECT count(*) FROM output")
     assert before < len(undisturbed["output"])
     assert main([*command, "--db", str(database), "--json"]) == 0
     assert f'"executed": {len(undisturbed["output"]) - before}' in capsys.readouterr().out

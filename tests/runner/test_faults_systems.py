@@ -15,7 +15,8 @@ from audit.runner.executors import InProcess, Processes
 from audit.runner.options import RunOptions
 from audit.runner.progress import Watcher
 from audit.runner.run import run
-from audit.store import open_store, table_of, tables
+from audit.store import open_store
+from audit.store.core import group, input_table, output, source, study_run, system, verdict
 
 FAULTY = """
 import ctypes
@@ -33,11 +34,6 @@ FATAL = "Film 7 was fine."
 def answer(text):
     number = hashlib.md5(text.lower().encode()).digest()[0]
     return ("positive", "neutral", "negative")[number % 3], 0.5 + number / 600
-
-
-def log(text):
-    with open(FOLDER / "calls.txt", "a", encoding="utf-8") as file:
-        file.write(text + "\\n")
 
 
 def at_fault(text):
@@ -63,12 +59,6 @@ def hanging_deaf(text):
 def stuck(text):
     if not (FOLDER / "mended").exists():
         time.sleep(60)
-    return answer(text)
-
-
-def slow(text):
-    log(text)
-    time.sleep(0.15)
     return answer(text)
 
 
@@ -130,20 +120,11 @@ class Faulty:
     def mend(self):
         (self._folder / "mended").touch()
 
-    def calls(self):
-        log = self._folder / "calls.txt"
-        return log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-
 
 @pytest.fixture
 def faulty(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return Faulty(tmp_path)
-
-
-@pytest.fixture
-def engine(tmp_path):
-    return open_store(str(tmp_path / "a.db"), create=True)
 
 
 @pytest.fixture
@@ -157,7 +138,6 @@ INPUTS = 56
 
 def outputs(engine, name):
     """The last output of each input of a system: text -> (label, score) or an error."""
-    output, input_table, system = table_of(tables.Output), table_of(tables.Input), table_of(tables.System)
     query = (
         select(input_table.c.texts, output.c.label, output.c.score, output.c.error)
         .select_from(output)
@@ -170,36 +150,31 @@ def outputs(engine, name):
         return {texts[0]: error or (label, score) for texts, label, score, error in connection.execute(query)}
 
 
-def verdicts(engine):
-    """System -> outcomes, by source row."""
-    group, verdict, source, system = map(table_of, (tables.Group, tables.Verdict, tables.Source, tables.System))
+def errors_of(engine, name):
+    """The rows of sources whose check of a system ended in an error."""
     query = (
-        select(system.c.name, source.c.row, verdict.c.outcome)
-        .select_from(verdict)
-        .join(group, group.c.id == verdict.c.group_id)
-        .join(source, source.c.id == group.c.source_id)
+        select(source.c.row)
+        .join(group, group.c.source_id == source.c.id)
+        .join(verdict, verdict.c.group_id == group.c.id)
         .join(system, system.c.id == verdict.c.system_id)
+        .where(system.c.name == name, verdict.c.outcome == 3)
     )
-    verdict_of_group = {}
     with engine.connect() as connection:
-        for name, row, outcome in connection.execute(query):
-            verdict_of_group.setdefault(name, {})[row] = outcome
-    return verdict_of_group
+        return list(connection.execute(query).scalars())
 
 
 def fail_once(engine, specs, errors, healthy):
     """Each system has one stored error, its own, on the source of row 7, and answers all else as a healthy one does."""
     right = outputs(engine, healthy)
     assert len(right) == INPUTS
-    verdicts_before = verdicts(engine)
     cells = {cell["system"]: cell["errors"] for cell in study_report(engine)["cells"]}
     for spec, error in zip(specs, errors, strict=True):
-        outputs_before = outputs(engine, spec)
-        assert error in outputs_before.pop("Film 7 was fine.")
+        found = outputs(engine, spec)
+        assert error in found.pop("Film 7 was fine.")
         if ":Too" not in spec:  # which have no scores
-            assert outputs_before == {text: right[text] for text in outputs_before}
-        assert len(outputs_before) == INPUTS - 1
-        assert [row for row, outcome in verdicts_before[spec].items() if outcome == 3] == ["7"]
+            assert found == {text: right[text] for text in found}
+        assert len(found) == INPUTS - 1
+        assert errors_of(engine, spec) == ["7"]
         assert cells[spec] == 1
 
 
@@ -250,22 +225,22 @@ def test_what_is_raised_or_returned_in_error_is_stored_and_tried_again(faulty, t
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("executor", "limit"), [(lambda: Processes(2), 0.3), (InProcess, 0.3)])
+@pytest.mark.parametrize("executor", [lambda: Processes(2), InProcess])
 def test_a_system_that_always_hangs_stops_the_run_and_what_was_finished_is_stored(
-    faulty, toy_corpus, relations, engine, executor, limit, monkeypatch
+    faulty, toy_corpus, relations, engine, executor, monkeypatch
 ):
-    monkeypatch.setattr("audit.runner.preflight.FIRST", 0)  # which would refuse it
+    monkeypatch.setattr("audit.runner.system_runner.FIRST", 0)  # which would refuse it
     stuck, healthy = faulty.specs("stuck", "healthy")
     with executor() as at_work:
         # What ends here is the run of the healthy one; the other's is stopped.
         run(engine, toy_corpus(), [healthy], relations, at_work)
         with pytest.raises(AuditError, match=r"was lost on 10 inputs one after the other \(no answer within 0") as told:
-            run(engine, toy_corpus(), [healthy, stuck], relations, at_work, options=RunOptions(time_limit=limit))
+            run(engine, toy_corpus(), [healthy, stuck], relations, at_work, options=RunOptions(time_limit=0.3))
     assert "\n" not in str(told.value)
     assert len(outputs(engine, healthy)) == INPUTS
     assert 0 < len(outputs(engine, stuck)) < 10 + 2  # errors of the inputs that were given up before
     with engine.connect() as connection:
-        assert connection.execute(select(table_of(tables.StudyRun))).all() == []
+        assert connection.execute(select(study_run)).all() == []
     faulty.mend()
     run(engine, toy_corpus(), [healthy, stuck], relations, InProcess(), options=RunOptions(retry_errors=True))
     assert outputs(engine, stuck) == outputs(engine, healthy)
@@ -294,20 +269,11 @@ class Murderous(Watcher):
 @pytest.mark.slow
 @pytest.mark.parametrize("moments", [{1, 5}, {2}])
 def test_workers_that_are_ended_from_outside_are_replaced(
-    faulty, tmp_path, toy_corpus, relations, engine, content, monkeypatch, moments
+    faulty, toy_corpus, relations, engine, content, small_chunks, moments
 ):
-    monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
-    watcher = Murderous(moments)
+    watcher, options = Murderous(moments), RunOptions(time_limit=20)
     with Processes(2) as executor:
-        ran = run(
-            engine,
-            toy_corpus(),
-            faulty.specs("healthy"),
-            relations,
-            executor,
-            watcher=watcher,
-            options=RunOptions(time_limit=20),
-        )
+        ran = run(engine, toy_corpus(), faulty.specs("healthy"), relations, executor, options, watcher)
     assert watcher.ended >= 2
     assert ran.counts.failed == 0
     whole = open_store("sqlite://", create=True)

@@ -32,17 +32,22 @@ def test_a_forecast_of_fixed_relations_is_what_the_run_then_asks(tmp_path, toy_c
         specs = [server.file(tmp_path, PRICE), "vader"]
         local, vader = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine)
         assert server.bodies == []
-        assert (local.is_exact, local.stored, local.to_ask) == (True, 0, local.inputs)
-        assert (vader.inputs, vader.calls, vader.cost, vader.seconds) == (local.inputs, None, None, None)
+        assert (local["exact"], local["stored"], local["to_ask"]) == (True, 0, local["inputs"])
+        assert (vader["inputs"], vader["calls"], vader["cost"], vader["seconds"]) == (local["inputs"], None, None, None)
         ran = run(engine, corpus, specs, fixed, executor)
-        assert len(server.texts) == local.inputs == ran.counts.executed / 2
+        assert len(server.texts) == local["inputs"] == ran.counts.executed / 2
         # Of several inputs a request, those at the ends of the four chunks may not be full, and may go with the next.
-        assert -(-local.inputs // 4) <= len(server.bodies) <= local.calls + 4
-        assert sum(map(len, server.texts)) == local.characters
-        assert (local.cost, local.currency) == (pytest.approx(local.calls * 0.25), "EUR")
-        assert local.seconds == pytest.approx(local.calls / 1000)
+        assert -(-local["inputs"] // 4) <= len(server.bodies) <= local["calls"] + 4
+        assert sum(map(len, server.texts)) == local["characters"]
+        assert (local["cost"], local["currency"]) == (pytest.approx(local["calls"] * 0.25), "EUR")
+        assert local["seconds"] == pytest.approx(local["calls"] / 1000)
         again, _ = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine)
-        assert (again.inputs, again.stored, again.to_ask, again.calls) == (local.inputs, local.inputs, 0, 0)
+        assert (again["inputs"], again["stored"], again["to_ask"], again["calls"]) == (
+            local["inputs"],
+            local["inputs"],
+            0,
+            0,
+        )
 
 
 def test_groups_that_hang_on_outputs_make_it_at_least_and_what_is_stored_makes_it_exact(
@@ -52,9 +57,9 @@ def test_groups_that_hang_on_outputs_make_it_at_least_and_what_is_stored_makes_i
     with serving() as server, InProcess() as executor:
         specs = [server.file(tmp_path, PRICE)]
         (before,) = forecasts([(Sampled(corpus, 0), toy_relations)], specs, executor, None)
-        assert before.hanging == {"T3": 30}
-        assert not before.is_exact
+        assert before["hanging"] == {"T3": 30}
+        assert not before["exact"]
         asked = run(engine, corpus, specs, toy_relations, executor).counts.executed
-        assert before.to_ask < asked
+        assert before["to_ask"] < asked
         (after,) = forecasts([(Sampled(corpus, 0), toy_relations)], specs, executor, engine)
-        assert (after.is_exact, after.inputs, after.to_ask) == (True, asked, 0)
+        assert (after["exact"], after["inputs"], after["to_ask"]) == (True, asked, 0)

@@ -4,13 +4,11 @@ or a plug-in that raises costs nothing."""
 from collections import Counter
 
 import pytest
-from sqlalchemy import func, select
 
 from audit.errors import AuditError
 from audit.relations import get_relation
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
-from audit.store import open_store, table_of, tables
 
 OWN = """
 import os
@@ -18,29 +16,20 @@ import os
 LOG = {log!r}
 
 
-class Prepared:
-    name = "prepared"
-    version = "1"
-    tasks = ("sentiment",)
-    languages = ("en",)
-    ready = False
+class Model:
+    name, version, tasks, languages, ready = "prepared", "1", ("sentiment",), ("en",), False
 
     def prepare(self):
         self.ready = True
         with open(LOG, "a") as file:
             file.write(f"prepare {{os.getpid()}}\\n")
 
-    def said(self, text):
+    def __call__(self, text):
         if not self.ready:
             raise RuntimeError("it was not prepared")
         with open(LOG, "a") as file:
             file.write(f"asked {{os.getpid()}}\\n")
         return "positive"
-
-
-class Model(Prepared):
-    def predict(self, texts):
-        return [self.said(text) for text in texts]
 """
 
 
@@ -53,39 +42,17 @@ def module(tmp_path, monkeypatch):
     return name
 
 
-@pytest.fixture(autouse=True)
-def small_chunks(monkeypatch):
-    """Thirty sources are then four chunks."""
-    monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
-
-
-def outputs(engine):
-    """How many outputs there are, and how many are errors."""
-    output = table_of(tables.Output)
-    with engine.connect() as connection:
-        return tuple(connection.execute(select(func.count(), func.count(output.c.error))).one())
-
-
-def calls(tmp_path):
-    """How often each process prepared, and which ones asked."""
-    lines = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
-    return Counter(pid for what, pid in lines if what == "prepare"), {pid for what, pid in lines if what == "asked"}
-
-
 EXECUTORS = {"in this process": InProcess, "processes": lambda: Processes(2)}
 
 
-@pytest.mark.parametrize("executor", ["in this process", "processes"])
-def test_it_is_prepared_once_in_each_process(module, executor, tmp_path, toy_corpus):
-    relations = [get_relation("sentiment", "MR3.1")]
-    engine = open_store("sqlite://", create=True)
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_it_is_prepared_once_in_each_process(module, executor, tmp_path, toy_corpus, engine):
     with EXECUTORS[executor]() as doing:
-        run(engine, toy_corpus(), [f"{module}:Model"], relations, doing)
-        total, errors = outputs(engine)
-        prepared, asked = calls(tmp_path)
-    assert total > 40
-    assert errors == 0
-    assert asked <= set(prepared)  # whoever asks has prepared
+        ran = run(engine, toy_corpus(), [f"{module}:Model"], [get_relation("sentiment", "MR3.1")], doing)
+    lines = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
+    prepared = Counter(pid for what, pid in lines if what == "prepare")
+    assert (ran.counts.executed > 40, ran.counts.failed) == (True, 0)
+    assert {pid for what, pid in lines if what == "asked"} <= set(prepared)  # whoever asks has prepared
     assert set(prepared.values()) == {1}
 
 
@@ -104,9 +71,8 @@ class Model:
 """
 
 
-@pytest.mark.parametrize("executor", ["in this process", "processes"])
-def test_one_that_is_another_when_it_is_loaded_again_is_refused(module, executor, tmp_path, toy_corpus):
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_one_that_is_another_when_it_is_loaded_again_is_refused(module, executor, tmp_path, toy_corpus, engine):
     (tmp_path / f"{module}.py").write_text(CHANGING)
-    engine = open_store("sqlite://", create=True)
     with EXECUTORS[executor]() as doing, pytest.raises(AuditError, match=r"had version .* loaded once more"):
         run(engine, toy_corpus(), [f"{module}:Model"], [get_relation("sentiment", "MR3.1")], doing)

@@ -9,7 +9,7 @@ from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.store import open_store, table_of, tables
 
-pytestmark = pytest.mark.usefixtures("asked_once")
+pytestmark = pytest.mark.usefixtures("asked_once", "small_chunks")
 
 MOODY = '''
 import fcntl
@@ -43,19 +43,6 @@ def fragile(text):
         raise RuntimeError("busy")
     return "positive", 0.5
 '''
-
-
-@pytest.fixture(autouse=True)
-def small_chunks(monkeypatch):
-    """Thirty sources are then four chunks, of a few batches each."""
-    monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
-    for name in ("FEW", "MOST"):
-        monkeypatch.setattr(f"audit.runner.dispatch.{name}", 10)
-
-
-@pytest.fixture
-def engine():
-    return open_store("sqlite://", create=True)
 
 
 @pytest.fixture
@@ -98,7 +85,8 @@ def calls(engine):
 
 
 def test_each_input_is_asked_as_often_as_asked_for_and_the_first_call_counts(moody, toy_corpus, toy_relations, engine):
-    ran = run(engine, toy_corpus(), moody("moody"), toy_relations[:2], InProcess(), options=RunOptions(repeats=3))
+    args = engine, toy_corpus(), moody("moody"), toy_relations[:2], InProcess()
+    ran = run(*args, RunOptions(repeats=3))
     asked = moody.asked("moody")
     assert set(asked) == {3}
     assert (ran.counts.executed, ran.counts.repeated) == (3 * len(asked), 2 * len(asked))
@@ -106,10 +94,9 @@ def test_each_input_is_asked_as_often_as_asked_for_and_the_first_call_counts(moo
     assert set(map(tuple, calls(engine).values())) == {("positive", "neutral", "negative")}
     assert set(outputs(engine)) == {("{}", input) for input in calls(engine)}
     assert set(outputs(engine).values()) == {"positive"}
-
-    again = run(engine, toy_corpus(), moody("moody"), toy_relations[:2], InProcess(), options=RunOptions(repeats=3))
+    again = run(*args, RunOptions(repeats=3))
     assert (again.counts.executed, moody.asked("moody")) == (0, asked)
-    more = run(engine, toy_corpus(), moody("moody"), toy_relations[:2], InProcess(), options=RunOptions(repeats=5))
+    more = run(*args, RunOptions(repeats=5))
     assert more.counts.executed == more.counts.repeated == 2 * len(asked)
     assert set(map(len, calls(engine).values())) == {5}
 
@@ -141,27 +128,15 @@ def test_a_run_that_is_broken_off_asks_nothing_twice(moody, toy_corpus, toy_rela
 
 
 def test_calls_that_fail_are_kept_and_made_again_only_where_that_is_asked_for(moody, toy_corpus, toy_relations, engine):
-    ran = run(engine, toy_corpus(), moody("fragile"), toy_relations[:1], InProcess(), options=RunOptions(repeats=3))
+    args = engine, toy_corpus(), moody("fragile"), toy_relations[:1], InProcess()
+    ran = run(*args, RunOptions(repeats=3))
     inputs = len(calls(engine))
     # A call of several texts that fails is made again, text by text: the second time each is asked is lost in that.
     failed = sum(labels.count("ERROR") for labels in calls(engine).values())
     assert ran.counts.failed == failed
     assert set(outputs(engine).values()) == {"positive"}
-    assert (
-        run(
-            engine, toy_corpus(), moody("fragile"), toy_relations[:1], InProcess(), options=RunOptions(repeats=3)
-        ).counts.executed
-        == 0
-    )
-    again = run(
-        engine,
-        toy_corpus(),
-        moody("fragile"),
-        toy_relations[:1],
-        InProcess(),
-        options=RunOptions(repeats=3, retry_errors=True),
-    )
-    assert again.counts.executed == failed
+    assert run(*args, RunOptions(repeats=3)).counts.executed == 0
+    assert run(*args, RunOptions(repeats=3, retry_errors=True)).counts.executed == failed
     after = calls(engine)
     assert len(after) == inputs
     assert all(sum(label != "ERROR" for label in labels) == 3 for labels in after.values())

@@ -176,7 +176,7 @@ def test_the_paradox_is_explained_where_it_strikes_and_only_there():
 @pytest.mark.parametrize(
     ("rows", "level", "says"),
     [
-        (("xy", "yy"), "ordinal", "labels that are not numbers cannot have the level ordinal; allowed are nominal"),
+        (("xy", "yy"), "ordinal", "labels such as 'x' cannot have the level ordinal; allowed are nominal"),
         (("xy", "yy"), "cubic", "level 'cubic' is not one of nominal, ordinal, interval, ratio, linear, quadratic"),
     ],
 )

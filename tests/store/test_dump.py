@@ -1,15 +1,16 @@
-"""Rows as lines and back: every type, times of all zones, and what is refused."""
+"""Rows as lines and back, of every type; what says who somebody is; files that were changed since."""
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import String, select
+from sqlmodel import SQLModel
 
-from audit.errors import BadRow
-from audit.store import open_store, table_of, tables
+from audit.errors import BadFile, BadRow
+from audit.store import dump, open_store, table_of, tables
 from audit.store.copying import filled
-from audit.store.dump import load_tables, spelled, write_tables
+from audit.store.dump import check, described, is_secret, load_tables, pseudonym, salt_of, seal, spelled, write_tables
 
 MOMENT = datetime(2026, 3, 1, 12, 0, 0, 5, tzinfo=timezone(timedelta(hours=2)))
 
@@ -51,9 +52,6 @@ def test_the_lines_say_what_the_rows_do(written):
     assert '"attributes":{"a":{"b":[1.5,"x"],"y":null},"z":1}' in source
     assert '"u":0.30000000000000004' in source
     assert entries["study"]["rows"] == 1
-    assert {"name": "key", "type": "bytes", "null": False, "key": False, "refers_to": None} in entries["study"][
-        "columns"
-    ]
     refers = {column["name"]: column["refers_to"] for column in entries["source"]["columns"]}
     assert refers["study_id"] == "study.id"
 
@@ -87,3 +85,51 @@ def test_a_row_that_is_none_is_refused_with_its_line(written, tmp_path, column, 
         load(folder, entries, tmp_path / "b.db")
     assert message in str(refused.value)
     assert not list(tmp_path.glob("b.db*"))
+
+
+def about_people(table):
+    return table.name == tables.Annotator.__tablename__ or any(
+        foreign.target_fullname == "annotator.id" for column in table.columns for foreign in column.foreign_keys
+    )
+
+
+def test_every_text_of_a_table_about_people_has_been_thought_about():
+    sorts = (dump.SECRET_COLUMNS, dump.NAMES, dump.FREE_TEXT, dump.IMPERSONAL)
+    forgotten = [
+        f"{table.name}.{column.name}"
+        for table in SQLModel.metadata.sorted_tables
+        if about_people(table) and not is_secret(table)
+        for column in table.columns
+        if isinstance(column.type, String)
+        and not any(column.name in columns_of.get(table.name, ()) for columns_of in sorts)
+    ]
+    assert forgotten == [], "say in audit/store/dump.py what they hold"
+
+
+def test_pseudonyms_depend_on_the_salt_and_on_the_name(tmp_path):
+    assert pseudonym("anna", b"one") == pseudonym("anna", b"one")
+    assert len({pseudonym("anna", b"one"), pseudonym("anna", b"two"), pseudonym("ben", b"one")}) == 3
+    assert "anna" not in pseudonym("anna", b"one")
+    file = tmp_path / "salt"
+    assert salt_of(file) == salt_of(file)
+    assert file.stat().st_mode & 0o077 == 0
+    assert salt_of(None) != salt_of(None)
+
+
+def test_a_changed_file_is_refused(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("one\ntwo\nthree\n")
+    sealed = described(path)
+    assert (sealed["lines"], sealed["bytes"]) == (3, 14)
+    check(tmp_path, "a.txt", sealed)
+    for content, reason in (("one\ntwO\nthree\n", "changed since"), ("one\ntwo\n", "2 lines, but the export had 3")):
+        path.write_text(content)
+        with pytest.raises(BadFile, match=rf"a\.txt: {reason}"):
+            check(tmp_path, "a.txt", sealed)
+    path.unlink()
+    with pytest.raises(BadFile, match="the file is missing"):
+        check(tmp_path, "a.txt", sealed)
+
+
+def test_the_seal_of_a_manifest_is_of_all_but_itself():
+    assert seal({"a": 1}) == seal({"a": 1, "seal": "x"}) != seal({"a": 2})

@@ -7,7 +7,6 @@ import pytest
 from sqlalchemy import Engine
 
 from audit.corpora import Reading, get_corpus
-from audit.corpora.files import guess_of
 from audit.errors import AuditError, BadFile, BadRow, NotAllowed, Refused
 from audit.judging.accounts import add_account, entries
 from audit.runner.executors import InProcess
@@ -34,25 +33,6 @@ def engine(tmp_path: Path) -> Engine:
 @pytest.fixture
 def boss(engine: Engine) -> int:
     return add_account(engine, "boss", "manager", "long enough").id
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "task", "meant", "labels"),
-    [
-        ("a.csv", REVIEWS, "sentiment", {"text": "review", "gold": "label"}, {"neg": "negative", "pos": "positive"}),
-        ("a.csv", "text,gold\nx,positive\n", "sentiment", {"text": "text", "gold": "gold"}, {}),
-        ("a.tsv", "Stars\tbody\n5\tfine\n1\tbad\n", "sentiment", {"text": "body", "gold": "Stars"},
-         {"1": "negative", "5": "positive"}),
-        ("a.csv", "premise,hypothesis,cluster\na,b,1\n", "inference",
-         {"text": "premise", "text_b": "hypothesis", "document": "cluster"}, {}),
-        ("a.jsonl", '{"text": "x y", "id": 1}\n{"text": "z"}', "sentiment", {"text": "text", "id": "id"}, {}),
-        ("a.csv", "n,words\n1,a long text that is the longest here by far\n", "sentiment", {"text": "words"}, {}),
-        ("a.csv", "x,y\n1,2\n", "summarization", {}, {}),
-    ],
-)  # fmt: skip
-def test_columns_and_labels_are_guessed(name, content, task, meant, labels) -> None:
-    _, guess = guess_of(name, content.encode(), task)
-    assert guess == Reading(meant, labels)
 
 
 def test_texts_are_stored_once_and_read_as_the_file_is(engine: Engine, boss: int, tmp_path: Path) -> None:

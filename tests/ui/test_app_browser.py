@@ -151,7 +151,9 @@ def _settle_everything(prepared: Prepared) -> None:
 
 
 @pytest.mark.parametrize("width", [1280, 420])
-def test_results_from_ranking_to_weights_of_one_s_own(served: tuple[str, Prepared], window: Window, width: int) -> None:
+def test_results_fit_the_page_and_keep_whose_answers_count(
+    served: tuple[str, Prepared], window: Window, width: int
+) -> None:
     _settle_everything(served[1])
     window.resize(width, 900)
     window.log_in("boss")
@@ -165,13 +167,11 @@ def test_results_from_ranking_to_weights_of_one_s_own(served: tuple[str, Prepare
     assert all(
         right <= width + 1 for right in window.script(f"{edges}.map(e => e.getBoundingClientRect().right)") if right
     )
-    delta = window.all('[data-testid="stNumberInput"] input')[0]
-    delta.send_keys("\ue009a\ue000")  # control and a, then let go
-    delta.send_keys("2\n")
-    window.see("differences up to 2.0 points count as equal")
+    window.click('[role="radio"]', text_in("en", "whose.people"))
+    window.see("nswers of people only")
     # Another page and back: what was chosen is kept.
     window.resize(1280, 900)
     window.click('[data-testid="stSidebarNavLink"]', text_in("en", "menu.browse"))
     window.see(text_in("en", "browse.state"))
     window.click('[data-testid="stSidebarNavLink"]', text_in("en", "menu.results"))
-    window.see("differences up to 2.0 points count as equal")
+    window.see("nswers of people only")

@@ -47,7 +47,7 @@ def test_annotators_with_a_dash_where_too_little_is_known(
     app = opened("annotators", language)
     assert not app.exception
     table = app.dataframe[0].value
-    name = text_in(language, "accounts.name")
+    name = text_in(language, "welcome.name")
     assert list(table[name]) == ["ann", "ben"]
     assert list(table[text_in(language, "measure.judgements")]) == [12, 12]
     accuracy = text_in(language, "measure.accuracy")

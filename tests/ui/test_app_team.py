@@ -31,8 +31,8 @@ def test_a_manager_assigns_somebody_to_a_study(prepared: Prepared, language: str
     app = pressed(app, text_in(language, "accounts.store"))
     people = {one.name: one.studies for one in account_details(prepared.engine)}
     assert (people["ann"], people["ben"]) == ((1,), ())
-    table = app.dataframe[0].value.set_index(text_in(language, "accounts.name"))
-    column = table[text_in(language, "accounts.studies")]
+    table = app.dataframe[0].value.set_index(text_in(language, "welcome.name"))
+    column = table[text_in(language, "menu.studies")]
     assert column["ann"] == text_in(language, "browse.study_name", corpus="sentences", id=1)
     assert column["ben"] == text_in(language, "accounts.all_studies")
     log = go(app, "log").dataframe[0].value
@@ -55,8 +55,8 @@ def test_qualification_is_one_switch(prepared: Prepared, language: str) -> None:
     assert not app.exception
     assert text_in(language, "qualification.waiting", count=0, judged=1) in said(app)
     assert qualification(prepared.engine).on
-    assert text_in(language, "training.title") not in said(open_app(prepared.ann, language))
-    assert text_in(language, "training.begin") in [button.label for button in open_app(prepared.ben, language).button]
+    assert text_in(language, "measure.training") not in said(open_app(prepared.ann, language))
+    assert text_in(language, "first.enter") in [button.label for button in open_app(prepared.ben, language).button]
     app.button(key="qualification-off").click().run()
     assert not qualification(prepared.engine).on
     assert len(known_questions(prepared.engine)) == 3

@@ -2,23 +2,12 @@
 pairs and tickets that we wrote, and systems that tell them apart, infer, answer and summarise."""
 
 from audit import registry
+from audit.resources import data_rows
 
-_CORPORA = {
-    "rotten-tomatoes": "RottenTomatoes",
-    "imdb": "Imdb",
-    "imdb-sentences": "ImdbSentences",
-    "polarity-v2": "Polarity",
-    "polarity-v2-sentences": "PolaritySentences",
-    "treebank": "Treebank",
-    "inference-pairs": "inference_pairs",
-    "question-pairs": "question_pairs",
-    "support-tickets": "support_tickets",
-    "similarity-pairs": "similarity_pairs",
-}
 _SYSTEMS = {
-    "vader": "Vader",
-    "textblob": "TextBlob",
-    "hiv4": "Hiv4",
+    "vader": "vader",
+    "textblob": "textblob",
+    "hiv4": "hiv4",
     "tfidf-logreg": "TfidfLogreg",
     "ticket-keywords": "ticket_keywords",
     "ticket-logreg": "ticket_logreg",
@@ -30,7 +19,7 @@ _SYSTEMS = {
     "sumy-lsa-en": "lsa",
     "sumy-luhn-en": "luhn",
 }
-for _name, _attribute in _CORPORA.items():
-    registry.corpora.register(_name, f"audit.packs.english.corpora:{_attribute}")
+for _name in (row[0] for row in data_rows("corpora/english.tsv", 6)):
+    registry.corpora.register(_name, f"audit.packs.english.corpora:{_name.replace('-v2', '').replace('-', '_')}")
 for _name, _attribute in _SYSTEMS.items():
     registry.systems.register(_name, f"audit.packs.english.systems:{_attribute}")

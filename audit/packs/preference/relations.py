@@ -36,7 +36,10 @@ def _swapped(labels: Sequence[str]) -> Use:
     languages=ANY,
 )
 def swapped_answers(texts: Sequence[Analysis], choices: random.Random) -> Rewritten:
-    """The two answers change places"""
+    """The two answers change places
+
+    Keeps every word; may break what the instruction says of a first or second answer.
+    """
     instruction, one, two = (text.text for text in texts)
     return Rewritten((instruction, two, one))
 
@@ -73,7 +76,10 @@ def _added(text: Analysis, choices: random.Random, *, sentences: Sequence[str]) 
 
 def _laid_out(text: Analysis, choices: random.Random) -> str | None:
     """Return the sentences of an answer as a list with bold openings; None for one that is laid out already, or is not
-    two sentences."""
+    two sentences.
+
+    Keeps every word; may break an answer that was asked for in running text.
+    """
     if len(text.spans) < 2 or re.search(r"[\n*#|`<>]|^\s*(?:[-•]|\d+[.)])\s", text.text):
         return None
     lines = []
@@ -85,6 +91,13 @@ def _laid_out(text: Analysis, choices: random.Random) -> str | None:
 
 Change = Callable[[Analysis, random.Random], str | None]
 """(answer, choices) -> the answer with what says nothing about its worth, or None."""
+_MAY_BREAK = {
+    "filler": "answers that were to be short, or to hold one thing alone",
+    "list-and-bold": "an answer that was asked for in running text",
+    "authority": "answers that were to name no sources, or that the authority would deny",
+    "popularity": "answers about themselves, or about surveys",
+    "order-to-judge": "answers that were to be sent to someone as they are",
+}
 CHANGES: dict[str, tuple[str, Change]] = {
     "filler": ("is padded with friendly words that say nothing", partial(_added, sentences=_FILLER)),
     "list-and-bold": ("is laid out as a list with bold words", _laid_out),
@@ -102,15 +115,19 @@ def _carries(answer: str, source: Seen | None, follow_up: Seen | None) -> frozen
     return frozenset({answer}) if place and source.input.texts[place] == follow_up.input.texts[place] else None
 
 
+_OTHER = {"one": 2, "two": 1}
+"""A preferred answer -> the place of the other one in an input."""
+
+
 @dataclass(frozen=True)
 class _Walk:
-    """The steps of a relation that changes the answer that the system did not choose."""
+    """The steps of a relation that changes the worse answer: by gold, else the one that the system did not choose."""
 
     name: str
 
     def __call__(self, source: Source, choices: random.Random) -> Steps:
         (output,) = yield [Member("source", source.input)]
-        place = {"one": 2, "two": 1}.get(str(output.label))
+        place = _OTHER.get(source.gold or "") or _OTHER.get(str(output.label))
         if place is None:
             return Verdict(Outcome.INAPPLICABLE, reason="the system has no preference")
         changed = CHANGES[self.name][1](source.analyses[place], choices)
@@ -137,6 +154,10 @@ class WithinPoints:
         return Verdict(Outcome.SATISFIED if abs(value) <= self.threshold else Outcome.VIOLATED, float(value))
 
 
+_SAME_POINTS = {
+    "en": "Do texts A and B deserve the same number of points, give or take one?",
+    "zh": "文本A和文本B应得的分数是否相同（最多相差一分）？",
+}
 for _name, (_words, _change) in CHANGES.items():
     for _task in _PREFERENCE:
         register(
@@ -144,7 +165,7 @@ for _name, (_words, _change) in CHANGES.items():
                 task=_task,
                 name=_name,
                 family="what says nothing",
-                summary=f"The answer that the system did not choose {_words}; the choice stays.",
+                summary=f"The worse answer (by gold, else the one not chosen) {_words}; the choice stays.",
                 unit="any",
                 carry=Carry(_carries, reads=True),
                 walk=_Walk(_name),
@@ -159,6 +180,9 @@ for _name, (_words, _change) in CHANGES.items():
             summary=f"The answer {_words}; the points stay within the threshold.",
             unit="any",
             carry=unchanged,
+            keeps="every word of the answer",
+            may_break=_MAY_BREAK[_name],
+            question=_SAME_POINTS,
             perturb=_change,
             texts=(1,),
             check=WithinPoints(),
@@ -167,7 +191,7 @@ for _name, (_words, _change) in CHANGES.items():
     )
 
 _SAME = Use(check=equivalent, expects="the choice stays")
-_POINTS = Use(check=WithinPoints(), expects="the points stay within the threshold")
+_POINTS = Use(check=WithinPoints(), expects="the points stay within the threshold", question=_SAME_POINTS)
 
 
 def _everywhere(preference: tuple[int, ...], points: tuple[int, ...]) -> dict[str, Use]:
@@ -177,14 +201,20 @@ def _everywhere(preference: tuple[int, ...], points: tuple[int, ...]) -> dict[st
 
 @relation("typos", family="noise in letters", tasks=_everywhere((1, 2), (1,)))
 def typos(text: Analysis, choices: random.Random) -> str | None:
-    """Some letters of every answer are mistyped"""
+    """Some letters of every answer are mistyped
+
+    Keeps what a reader understands; may break answers whose worth is their spelling.
+    """
     perturb: Change = get_relation("sentiment", "typos").perturb  # type: ignore[attr-defined]
     return perturb(text, choices)
 
 
 @relation("polite-instruction", family="other words for the same", tasks=_everywhere((0,), (0,)))
 def polite_instruction(text: Analysis, choices: random.Random) -> str | None:
-    """The instruction is asked politely"""
+    """The instruction is asked politely
+
+    Keeps what is asked for; may break instructions that quote or count their own words.
+    """
     body = text.text.lstrip()
     greets = re.match(r"(?:hi|hey|hello|dear|please|thanks?|(?:could|can|would|will) you)\b", body, re.IGNORECASE)
     return None if greets else f"{choices.choice(_OPENINGS)} {body}"

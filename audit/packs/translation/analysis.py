@@ -8,10 +8,9 @@ so every table but that of recorded chains is made of a database, and nothing is
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,11 +18,11 @@ from scipy import linalg, stats
 from sqlalchemy import Engine, select
 
 import audit
-from audit.errors import AuditError, NotInstalled, UnknownName, install_line
-from audit.false_satisfaction.cells import ground_of
-from audit.files import read_table
+from audit.corpora.recordings import unescape_entities
+from audit.errors import AuditError, BadFile, NotInstalled, UnknownName, install_line
+from audit.false_satisfaction.cells import read_cells
+from audit.files import read_table, sha_of
 from audit.keys import fingerprint
-from audit.packs.translation.chains import Chains
 from audit.relations import Outcome
 from audit.relations.registry import base_name, name_order
 from audit.reports.evidence import relation_entries, system_entries
@@ -79,9 +78,8 @@ class TwoWay:
     def means(self, factor: str, confidence: float = 0.95) -> pd.DataFrame:
         """Return the least-squares mean of each level of a factor, best first, with a t interval and its `subset`.
 
-        The mean is what the level would have with as many scores in every level of the other factor (Searle, Speed and
-        Milliken, The American Statistician 34, 1980); `without` are levels of the other factor that it has no score
-        with. Levels that share a letter do not differ (Tukey and Kramer, 5 %): the study's tables 2 and 4.
+        The mean is over the levels of the other factor (Searle, Speed and Milliken, American Statistician 34, 1980);
+        `without` are those that it has no score with. Levels that share a letter do not differ (Tukey and Kramer, 5 %).
         """
         rows, other = self.rows(factor), self.factors[factor == self.factors[0]]
         counts = self.counts.unstack(other, fill_value=0)
@@ -96,10 +94,7 @@ class TwoWay:
         return frame.sort_values(["mean", "level"], ascending=[False, True], ignore_index=True)
 
     def pairs(self, factor: str, confidence: float = 0.95) -> pd.DataFrame:
-        """Return every two levels whose means can be estimated; p and ends hold for all of them together.
-
-        Source: Kramer, Biometrics 12 (1956).
-        """
+        """Return every two levels with a mean; p and ends hold for all together (Kramer, Biometrics 12, 1956)."""
         rows = self.rows(factor).dropna()
         names = list(combinations(rows.index, 2))
         frame = pd.DataFrame(names, columns=["one", "other"]).assign(factor=factor)
@@ -113,10 +108,10 @@ class TwoWay:
         return frame.assign(low=frame["difference"] - wide, high=frame["difference"] + wide)
 
     def tests(self) -> pd.DataFrame:
-        """Return F tests of type III: that the means of a factor's levels are equal, that effects only add up.
+        """Return F tests of type III: that a factor's means are equal, that effects only add up.
 
-        Levels whose mean cannot be estimated are `left_out`. With clusters Wald's statistic is taken as Hotelling's T2,
-        so that few clusters do not reject too often; F and p are NaN where they are too few for a test.
+        Levels without a mean are `left_out`. With clusters Wald's statistic is taken as Hotelling's T2, so that few
+        clusters do not reject too often; NaN where they are too few.
         """
         tests = []
         for factor in self.factors:
@@ -129,20 +124,17 @@ class TwoWay:
         return pd.DataFrame(tests).fillna({"left_out": ""})
 
     def _test(self, rows: np.ndarray) -> dict[str, float]:
-        df = len(rows)
+        df, f, p = len(rows), math.nan, math.nan
         rest = self.df if self.clusters is None else self.df - df + 1
-        if df and rest >= 1:
-            spread = np.linalg.eigvalsh(rows @ self.fit.cov_params() @ rows.T)
-            if spread[0] > 1e-9 * spread[-1]:  # else what is tested does not vary in some direction: too few clusters
-                f = float(self.fit.f_test(rows).fvalue) * rest / self.df
-                return {"f": f, "df": df, "df_error": rest, "p": float(stats.f.sf(f, df, rest))}
-        return {"f": math.nan, "df": df, "df_error": max(rest, 0), "p": math.nan}
+        spread = np.linalg.eigvalsh(rows @ self.fit.cov_params() @ rows.T) if df and rest >= 1 else np.zeros(1)
+        if spread[0] > 1e-9 * spread[-1]:  # else what is tested does not vary in some direction: too few clusters
+            f = float(self.fit.f_test(rows).fvalue) * rest / self.df
+            p = float(stats.f.sf(f, df, rest))
+        return {"f": f, "df": df, "df_error": max(rest, 0), "p": p}
 
 
 def adjusted_p(t: float, means: int, df: float) -> float:
-    """Return the p of one of all pairs of `means` means: the studentized range beyond |t| sqrt(2).
-
-    Exact for means with as many scores each, cautious for others (Hayter, Annals of Statistics 12, 1984).
+    """Return the p of one of all pairs of `means` means (Tukey; cautious for uneven ones: Hayter, Ann. Stat. 12, 1984).
 
     >>> round(adjusted_p(3.71, 3, 5608), 4)  # as in the MCMT study
     0.0006
@@ -175,6 +167,62 @@ CONSISTENCY = "consistency"
 """The study's S: the mean of its three scores."""
 
 
+CHAIN = ["system", "target", "direct", "alternate"]
+"""Columns of a file of chains; optional are the others of the study's sheets."""
+OPTIONAL = ["source", "pivot", *FUNCTIONS]
+
+
+class Chains(NamedTuple):
+    """A file's rows that can be used, "" where it has no such column (`lacking`), and remarks; `rows` counts all."""
+
+    name: str
+    sha: str
+    rows: int
+    frame: pd.DataFrame
+    lacking: Sequence[str]
+    notes: Sequence[str]
+
+
+def read_chains(path: str | Path) -> Chains:
+    """Read a table with the columns `CHAIN`; what is odd is counted and told, since these are others' records.
+
+    Left out are rows with an empty system, target or text, or of another length. Raises BadFile.
+    """
+    bad: list[tuple[int, str]] = []
+    notes: list[str] = []
+
+    def note(lines: pd.Index, says: str, what: str = "used") -> None:
+        if len(lines):
+            notes.append(f"{len(lines):,} rows {says}: {what} (first: line {int(min(lines)):,}).")
+
+    table = read_table(path, CHAIN, OPTIONAL, may_be_empty=CHAIN, bad=bad)
+    number = len(table) + len(bad)
+    note(pd.Index([line for line, _ in bad]), "have another number of fields than the header", "left out")
+    frame = table.reindex(columns=[*CHAIN, *OPTIONAL], fill_value="")
+    for name in CHAIN:
+        note(frame.index[frame[name] == ""], f"have no {name}", "left out")
+        frame = frame[frame[name] != ""]
+    if frame.empty:
+        raise BadFile(f"{path}: none of the {number:,} rows has all of {', '.join(CHAIN)}")
+    of_source = ["system", "source", "target"]
+    directs = frame.groupby(of_source)["direct"].transform("nunique")
+    alternates = frame.groupby([*of_source, "pivot", "direct"])["alternate"].transform("nunique")
+    entities = frame[["direct", "alternate"]] != frame[["direct", "alternate"]].map(unescape_entities)
+    for says, odd in {
+        "repeat another row in every column": frame.duplicated(),
+        "have an HTML entity in direct, compared as it stands": entities["direct"],
+        "have an HTML entity in alternate, compared as it stands": entities["alternate"],
+        "have another direct translation of a source by the same system than another row": directs > 1,
+        "have another alternate translation over the same pivot than another row": alternates > 1,
+        "go over their own target language, which is no other way": frame["pivot"] == frame["target"],
+    }.items():
+        if "translation" not in says or frame["source"].ne("").any():
+            note(frame.index[odd], says)
+    frame = frame.drop(columns=list(FUNCTIONS)).rename_axis("line").reset_index()
+    lacking = [name for name in OPTIONAL if name not in table]
+    return Chains(Path(path).name, sha_of(Path(path)), number, frame, lacking, notes)
+
+
 def choose(chains: Chains, **chosen: Sequence[str] | None) -> Chains:
     """Return the chains whose `target` and `system` are among those named; None: all. Raises UnknownName."""
     frame = chains.frame
@@ -183,7 +231,7 @@ def choose(chains: Chains, **chosen: Sequence[str] | None) -> Chains:
         if unknown := [name for name in names or () if name not in present]:
             raise UnknownName(column, unknown[0], present)
         frame = frame if names is None else frame[frame[column].isin(list(names))]
-    return replace(chains, frame=frame)
+    return chains._replace(frame=frame)
 
 
 def pivots_tables(
@@ -196,9 +244,8 @@ def pivots_tables(
 ) -> Tables:
     """Return for pairs over a pivot and for round trips the mean scores of each cell, and the model.
 
-    Pairs whose target is `source_language` are round trips: their direct translation is the source itself. The model's
-    factors are the system and the target, for round trips the pivot. Pairs of a sentence go together unless they are
-    `independent`, as in the study, or the file does not say which are. Raises AuditError.
+    Pairs into `source_language` are round trips: their direct translation is the source itself. Pairs of a sentence go
+    together unless they are `independent`, as in the study, or the file does not say which are. Raises AuditError.
     """
     if not 0 <= threshold <= 1:
         raise AuditError(f"the threshold {threshold:g} is impossible; it lies between 0 and 1, as scores do")
@@ -212,16 +259,14 @@ def pivots_tables(
     back = frame["target"].eq(source_language)
     unlike = int((back & frame["source"].ne("") & frame["source"].ne(frame["direct"])).sum())
     notes = [f"Round trips whose direct translation is not the source: {unlike:,}."] if unlike else []
-    for odd in chains.oddities:
-        notes.append(f"{odd.rows:,} rows {odd.says}: {'used' if odd.used else 'left out'} (first: line {odd.first:,}).")
+    notes += chains.notes
     found, trips_by = {}, "target" if "pivot" in chains.lacking else "pivot"
     for name, part, factor in (("pivots", frame[~back], "target"), ("round_trips", frame[back], trips_by)):
         if part.empty:
             continue
         about = f"{name.replace('_', ' ').capitalize()}, {score}"
         cells = [
-            {factor: level, "system": system} | _cell(own, threshold)
-            for (level, system), own in part.groupby([factor, "system"])
+            {factor: key[0], "system": key[1]} | _cell(own, threshold) for key, own in part.groupby([factor, "system"])
         ]
         title = f"{about}: {len(part):,} pairs, SR_o at {threshold:g}"
         found[name] = Table(title, pd.DataFrame(cells), ("sr_observed", "low", "high"))
@@ -257,21 +302,20 @@ def verdict_values(
 ) -> pd.DataFrame:
     """Return one row a verdict that satisfies or violates: outcome 0 or 1, `value` what was compared (NaN: labels).
 
-    `text`, `language`, `target` and `attributes` are of the source. Relations and systems are named as in the report;
-    rows stand in the order of studies, `relations` (all by default), systems and sources. `task` None: every task.
-    Raises AuditError where nothing of the task was run, UnknownName for a relation that no study has.
+    `text`, `language`, `target` and `attributes` are of the source; names are those of the report. `task` None: every
+    task. Raises AuditError where nothing of the task was run, UnknownName for a relation that no study has.
     """
     verdict, group = table_of(tables.Verdict), table_of(tables.Group)
     source, content = table_of(tables.Source), table_of(tables.Input)
     with engine.connect() as connection:
-        ground = ground_of(connection, study)
-        cells = ground.cells if task is None else ground.cells[ground.cells["task"] == task]
+        rows, _, cells = read_cells(connection, study)
+        cells = cells if task is None else cells[cells["task"] == task]
         if cells.empty:
             raise AuditError(f"no study of task {task} has been run; `audit run` with this task does")
         present = sorted(set(cells["relation"]), key=name_order)
         if unknown := [name for name in relations if name not in present]:
             raise UnknownName("relation", unknown[0], present)
-        cells = cells[cells["relation"].isin(relations or present)].rename(columns={"study_id": "study"})
+        cells = cells[cells["relation"].isin(relations or present)]
         studies, chosen = (cells[name].unique().tolist() for name in ("study", "relation_id"))
         query = select(
             group.c.study_id.label("study"), group.c.relation_id, verdict.c.system_id, verdict.c.outcome,
@@ -282,15 +326,13 @@ def verdict_values(
         query = query.where(group.c.study_id.in_(studies), group.c.relation_id.in_(chosen))
         outcomes = int(Outcome.SATISFIED), int(Outcome.VIOLATED)
         values = pd.read_sql(query.where(verdict.c.outcome.in_(outcomes)), connection)
-    items = [
-        Input.stored(texts, languages) for texts, languages in zip(values["texts"], values["languages"], strict=True)
-    ]
+    items = [Input.stored(*row) for row in values[["texts", "languages"]].itertuples(index=False, name=None)]
     values = values.drop(columns=["texts", "languages"]).assign(
         text=[item.text for item in items],
         language=[item.languages[0] for item in items],
         target=[item.target for item in items],
         value=values["value"].astype(float),
-        corpus=values["study"].map({row["id"]: row["corpus"] for row in ground.studies}),
+        corpus=values["study"].map({row["id"]: row["corpus"] for row in rows}),
     )
     values = values.merge(cells[["study", "relation_id", "system_id", "relation", "system"]])
     values["relation"] = pd.Categorical(values["relation"], list(dict.fromkeys(relations)) or present)
@@ -311,28 +353,22 @@ def source_outputs(engine: Engine, studies: Iterable[int]) -> pd.DataFrame:
 
 def _origin(engine: Engine, values: pd.DataFrame, **more: object) -> dict[str, Any]:
     """Return where the numbers are from: versions, studies, parameters, settings."""
+    studies, corpora = sorted(map(int, values["study"].unique())), sorted(values["corpus"].unique())
     with engine.connect() as connection:
-        return {
-            "audit": audit.__version__,
-            "studies": sorted(int(study) for study in values["study"].unique()),
-            "corpora": sorted(values["corpus"].unique()),
-            "relations": relation_entries(connection, values["relation_id"].unique().tolist()),
-            "systems": system_entries(connection, values["system_id"].unique().tolist()),
-        } | more
+        relations = relation_entries(connection, values["relation_id"].unique().tolist())
+        systems = system_entries(connection, values["system_id"].unique().tolist())
+    versions = {"audit": audit.__version__, "studies": studies, "corpora": corpora}
+    return versions | {"relations": relations, "systems": systems} | more
 
 
 def _levels_in(values: pd.DataFrame, relations: Sequence[str] = ()) -> list[str]:
-    """Return the relations asked for, or the levels that were run, as named in `values`. Raises AuditError for one."""
+    """Return the relations asked for, or the levels that were run, as named in `values`."""
     names = list(dict.fromkeys(values["relation"]))
     levels = [name for level in LEVELS for name in names if base_name(name) == level]
-    if relations:
-        return [name for name in names if name in relations]
-    if not 2 <= len(levels) == len({base_name(name) for name in levels}):
-        raise AuditError(
-            f"of {', '.join(LEVELS)} two or more must have been run, each in one version; choose with relations=A,B",
-            parameter="relations",
-        )
-    return levels
+    if not relations and not 2 <= len(levels) == len({base_name(name) for name in levels}):
+        says = f"of {', '.join(LEVELS)} two or more must have been run, each in one version; choose with relations=A,B"
+        raise AuditError(says, parameter="relations")
+    return [name for name in names if name in relations] or levels
 
 
 def _satisfied(values: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
@@ -358,9 +394,8 @@ def bounds_tables(
     values = values.assign(**{name: values["value"].ge(bound) for name, bound in tried.items()})
     cells = values.groupby(["study", "corpus", "relation", "system", "bound"], sort=False)
     compared = cells["value"].agg(checked="size", mean="mean", median="median")
-    shown = Table(
-        "SR_o at these bounds, in per cent", compared.join(cells[list(tried)].mean()).reset_index(), list(tried)
-    )
+    frame = compared.join(cells[list(tried)].mean()).reset_index()
+    shown = Table("SR_o at these bounds, in per cent", frame, list(tried))
     return Tables({"cells": shown}, [], _origin(engine, values))
 
 
@@ -376,14 +411,18 @@ def means_tables(engine: Engine, relation: str, study: int | None = None, *, ind
 def levels_tables(
     engine: Engine, study: int | None = None, relations: Sequence[str] = (), domain: str | None = None
 ) -> Tables:
-    """Return the share of satisfied groups of each level and their mean, the MGMT score, by domain (table 1 of MGMT).
-
-    `domain` names an attribute of the sources; without it the corpus is the domain. Raises UnknownName.
-    """
+    """Return the share of satisfied groups of each level and their mean, the MGMT score (table 1 of MGMT), by domain:
+    an attribute of the sources, or the corpus. Raises UnknownName."""
     values = verdict_values(engine, study, relations)
     names = _levels_in(values, relations)
     values = values[values["relation"].isin(names)]
-    values = values.assign(domain=values["corpus"] if domain is None else _attribute(values, domain))
+    if domain is None:
+        values = values.assign(domain=values["corpus"])
+    else:
+        if domain not in (known := sorted({key for said in values["attributes"] for key in said})):
+            raise UnknownName("attribute", domain, known)
+        said = values["attributes"].map(lambda said: " ".join(str(said.get(domain) or "").split()))
+        values = values.assign(domain=said.replace("", "(none)"))
     shares = (1 - values.groupby(["system", "relation", "domain"])["outcome"].mean()).unstack("domain")
     shares = shares[sorted(shares, key=name_order)]
     systems = shares.index.unique("system")
@@ -395,13 +434,6 @@ def levels_tables(
     return Tables({"levels": Table(title, frame, list(shares))}, [], _origin(engine, values))
 
 
-def _attribute(values: pd.DataFrame, name: str) -> pd.Series:
-    """Return the attribute of each row's source; `(none)` where it has no value."""
-    if name not in (known := sorted({key for said in values["attributes"] for key in said})):
-        raise UnknownName("attribute", name, known)
-    return values["attributes"].map(lambda said: " ".join(str(said.get(name) or "").split()) or "(none)")
-
-
 # Scores of translations against a user's references: a proxy, never gold.
 
 MEASURES = ("bleu", "meteor", "wer")
@@ -409,48 +441,42 @@ MEASURES = ("bleu", "meteor", "wer")
 PROXY = "References are one good translation of many: a proxy, never gold."
 
 
-@dataclass(frozen=True)
-class References:
-    """References of a file, by (source text, target language); METEOR asks WordNet for English `synonyms`."""
+class References(NamedTuple):
+    """References of a file, by (source text, target language)."""
 
     name: str
     texts: Mapping[tuple[str, str], tuple[str, ...]]
-    synonyms: bool = True
 
     def signature(self) -> dict[str, str]:
         """Return what names the file and its content."""
         sha = fingerprint("\t".join((*key, *texts)) for key, texts in sorted(self.texts.items()))
-        return {"references": self.name, "sha": sha} | ({} if self.synonyms else {"meteor": "exact and stem"})
+        return {"references": self.name, "sha": sha}
 
 
-def read_references(path: str | Path, *, synonyms: bool = True) -> References:
-    """Read a table with the columns source, reference and target_language; a text may have several references.
-
-    Raises BadFile where the file is missing, empty or lacks a column, or where a field is empty.
-    """
+def read_references(path: str | Path) -> References:
+    """Read a table with the columns source, reference and target_language; a text may have several references."""
     table = read_table(path, ("source", "reference", "target_language"))
     texts = table.groupby(["source", "target_language"], sort=False)["reference"].unique()
-    return References(Path(path).name, {key: tuple(found) for key, found in texts.items()}, synonyms)
+    return References(Path(path).name, {key: tuple(found) for key, found in texts.items()})
 
 
 def reference_scores(outputs: pd.DataFrame, references: References) -> tuple[pd.DataFrame, list[str]]:
-    """Return the rows that have a reference with the columns `MEASURES`, and remarks.
+    """Return the rows that have a reference with the columns `MEASURES`, of the best reference each, and remarks.
 
-    `outputs` has the columns text (of the source), target and output. The best of several references counts. METEOR
-    into English is NaN without WordNet. Raises AuditError where no row has a reference.
+    `outputs` has the columns text (of the source), target and output. METEOR into English is NaN without WordNet.
     """
     matches = [references.texts.get((text.strip(), target)) for text, target in outputs[["text", "target"]].to_numpy()]
     chosen = outputs.assign(references=matches).dropna(subset="references")
     if chosen.empty:
+        says = "source and target_language must be as the corpus has them"
         raise AuditError(
-            f"{references.name} has no reference for any of the {len(outputs):,} outputs of this study; source and "
-            "target_language must be as the corpus has them"
+            f"{references.name} has no reference for any of the {len(outputs):,} outputs of this study; {says}"
         )
     notes, keys = [PROXY], ["references", "output", "target"]
 
     def scores(texts: tuple[str, ...], output: str, target: str) -> tuple[float, float, float]:
         try:
-            synonymous = max(meteor(text, output, target, synonyms=references.synonyms) for text in texts)
+            synonymous = max(meteor(text, output, target) for text in texts)
         except NotInstalled as problem:
             synonymous = math.nan
             notes[1:] = [f"METEOR into English is not there: {problem}"]
@@ -489,10 +515,6 @@ def correlation(first: Iterable[float], second: Iterable[float]) -> dict[str, fl
     return {"n": len(x)} | dict(zip(names, values, strict=True))
 
 
-FEWEST = 5
-"""Systems from which on correlations over systems are given."""
-
-
 def correlation_tables(
     engine: Engine, references: References, study: int | None = None, relations: Sequence[str] = ()
 ) -> Tables:
@@ -523,7 +545,7 @@ def correlation_tables(
                 sentences.append(row | {"system": "(all)"} | together)
             for system, own in rows.groupby("system"):
                 sentences.append(row | {"system": system} | correlation(own["value"], own[measure]))
-            if len(by_system) >= FEWEST:
+            if len(by_system) >= 5:
                 systems.append(row | correlation(by_system["value"], by_system[measure]))
     without = len(unique) - len(scored)
     found = {
@@ -532,7 +554,7 @@ def correlation_tables(
         "sentences": Table("Over sentences", pd.DataFrame(sentences)),
     }
     notes += ["Over all systems together there is no p: translations of one sentence depend on each other."]
-    notes += [] if systems else [f"Correlations over systems need {FEWEST} of them."]
+    notes += [] if systems else ["Correlations over systems need 5 of them."]
     return Tables(found, notes, _origin(engine, values, **references.signature()))
 
 
@@ -542,15 +564,13 @@ def correlation_tables(
 def gains(scores: Mapping[frozenset[str], float]) -> dict[frozenset[str], dict[str, float]]:
     """Return what satisfying each relation, too, adds to a mean score: combination -> relation in it -> gain."""
     return {
-        combination: {
-            name: score - scores[combination - {name}] for name in sorted(combination) if combination - {name} in scores
-        }
-        for combination, score in scores.items()
+        all_of: {name: score - scores[all_of - {name}] for name in sorted(all_of) if all_of - {name} in scores}
+        for all_of, score in scores.items()
     }
 
 
 def mean_gains(found: Mapping[frozenset[str], Mapping[str, float]]) -> dict[str, float]:
-    """Return the mean gain of each relation over the combinations that have one (the last rows of MGMT's table 6)."""
+    """Return the mean gain of each relation (the last rows of MGMT's table 6)."""
     return {str(name): float(mean) for name, mean in pd.DataFrame(list(found.values())).mean().items()}
 
 

@@ -44,23 +44,6 @@ def test_tokens_are_the_text_without_its_white_space(text):
     check_tokens(text, chinese(text))
 
 
-def test_jieba_keeps_english_and_numbers_whole_and_knows_names():
-    assert tags(chinese, "iPhone 15发布会😀") == "iPhone/nx 15/m 发布会/n 😀/x"
-    assert tags(chinese, "ＰＳＶ ３．５") == "ＰＳＶ/nx ３．５/m"
-    assert tags(chinese, "他……来——") == "他/r ……/w 来/v ——/w"
-    assert tags(chinese, "张家界和小康") == "张家界/ns 和/c 小康/n"
-    assert tags(chinese, "约翰·史密斯和陈静很文明") == "约翰·史密斯/nr 和/c 陈静/nr 很/d 文明/n"
-
-
-class Words:
-    """A tagger of words with the tags of the Chinese Treebank."""
-
-    vocabs = {"tag": SimpleNamespace(idx_to_token=["NN", "VV", "PU"])}  # noqa: RUF012
-
-    def __call__(self, sentences):
-        return [["VV" if word == "来到" else "NN" for word in one] for one in sentences]
-
-
 class Tokenizer:
     """A tokenizer: words without tags. This one gives single characters, and no white space."""
 
@@ -109,12 +92,6 @@ def test_a_model_of_several_tasks(models):
     assert tags(HanlpTagger("BARE"), SENTENCE).startswith("晓美焰/nz 来到/v 北京/nz")
 
 
-def test_a_tagger_of_words_takes_jiebas_words(models):
-    models["POS"] = Words()
-    assert tags(HanlpTagger("POS"), "我来到 北京。") == "我/n 来到/v 北京/n 。/w"
-    assert HanlpTagger("POS").version == "model POS; rules 3"
-
-
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(TEXTS, st.lists(st.text("好来 a😀x", max_size=4), max_size=6))
 def test_whatever_a_model_says_tokens_are_the_text(models, text, words):
@@ -154,18 +131,3 @@ def test_models_that_are_not_there_are_named_with_what_to_do(monkeypatch, tmp_pa
         chinese("好", "hanlp:PKU_POS_ELECTRA_SMALL")
     with pytest.raises(BadFile, match="cannot load this model"):
         chinese("好", f"hanlp:{tmp_path}")
-
-
-@pytest.mark.slow
-def test_a_tagger_trained_as_the_docs_show_is_loaded(tmp_path):
-    pytest.importorskip("hanlp")
-    from hanlp.components.taggers.rnn_tagger import RNNTagger
-
-    lines = [[("李鹏", "nr"), ("来", "v")], [("我", "r"), ("爱", "v"), ("北京", "ns")]]
-    sentences = ["".join(f"{word}\t{tag}\n" for word, tag in line) for line in lines * 150]
-    (tmp_path / "train.tsv").write_text("\n".join(sentences), encoding="utf-8")
-    folder = str(tmp_path / "tagger")
-    RNNTagger().fit(
-        *[str(tmp_path / "train.tsv")] * 2, folder, epochs=2, embed=96, rnn_hidden=128, crf=False, lr=0.004, devices=-1
-    )
-    assert tags(HanlpTagger(folder), "李鹏 爱北京") == "李鹏/nr 爱/v 北京/ns"

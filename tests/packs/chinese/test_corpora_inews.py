@@ -47,14 +47,6 @@ def test_an_article_is_its_title_and_its_body(package: Path) -> None:
     assert (second.key, second.gold, second.text) == ("test.1", "neutral", "天气")
 
 
-def test_what_the_site_wrote_is_no_part_of_it(package: Path) -> None:
-    title = "两名嫌疑人被刑拘_搜狐社会_搜狐网"
-    body = "原标题：两名嫌疑人被刑拘\\n两名嫌疑人被刑拘\\n正文。\\n特别声明：以上内容仅代表作者观点。"
-    _write(package, dev=[(title, body, 0)])
-    (article,) = chinese.articles()
-    assert (article.title, article.body, article.gold) == ("两名嫌疑人被刑拘", "正文。", "positive")
-
-
 def test_copies_count_once_and_not_at_all_where_their_labels_differ(package: Path) -> None:
     same, other = ("天 气", "晴。", 1), ("天气", "晴", 1)
     disputed = [("台风", "来了。", 2), ("台风", "来了。", 1), ("台风", "来了。", 2)]
@@ -106,14 +98,3 @@ def test_the_real_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     for article in articles:
         sides.setdefault(letters(article.body)[:50] or article.key, set()).add(chinese.is_reserved(article))
     assert all(len(side) == 1 for side in sides.values())
-
-
-@REAL
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "task"),
-    [("inews-sentences", "classification"), ("inews-bodies", "summarization"), ("inews-pairs", "similarity")],
-)
-def test_sizes_that_are_known_are_right(name: str, task: str) -> None:
-    corpus = get_corpus(name, task)
-    assert corpus.size() == sum(1 for _ in corpus.rows())

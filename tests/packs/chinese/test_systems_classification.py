@@ -4,7 +4,6 @@ import pytest
 from few_news import TEXTS, WORDS, trained_on_few
 
 from audit.model_cache import read
-from audit.packs.chinese import corpora as chinese
 from audit.packs.chinese import systems as chinese_systems
 from audit.packs.chinese.systems import Classifier
 from audit.systems import get_system
@@ -76,17 +75,3 @@ def test_applying_the_machine_is_what_scikit_learn_does(small):
     contents = ["事故事故房屋 第 第2条", "ABC", "", "成功  死亡"]
     margins = system.features(arrays)(contents) @ arrays["weights"] + arrays["intercept"]
     assert margins == pytest.approx(machine.decision_function(vectorizer.transform(contents)), abs=1e-9)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "least"), [("tfidf-svm-inews", 0.75), ("jieba-nb-inews", 0.71)])
-def test_the_real_models(tmp_path, monkeypatch, capsys, name, least):
-    """Accuracies on sources; always saying the most frequent label is right on .50."""
-    if needs := chinese.inews_needs():
-        pytest.skip(needs)
-    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
-    chinese_systems._models.cache_clear()
-    get_system(name).prepare()
-    chinese_systems._models.cache_clear()
-    about = read(tmp_path, next(tmp_path.glob("*.npz")).stem).about
-    assert about["held_out_accuracy"] >= least

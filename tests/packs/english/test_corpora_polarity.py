@@ -7,7 +7,6 @@ import nltk.data
 import pytest
 
 from audit.corpora import get_corpus
-from audit.errors import NotInstalled
 
 REAL = Path(__file__).parents[3].parent / "shared" / "data" / "nltk_data"
 NEGATIVE = "plot : two teens drive . \nthey get into an accident . \n* * * \n"
@@ -50,14 +49,6 @@ def test_sentences_have_no_gold_but_a_document(nltk_data: Path) -> None:
         ("pos/cv001_2.1", "pos/cv001_2", None),
     ]
     assert corpus.size() == len(rows)
-
-
-def test_absent_data_name_the_command(nltk_data: Path) -> None:
-    corpus = get_corpus("polarity-v2-sentences")
-    assert corpus.needs() == "python -m nltk.downloader movie_reviews"
-    assert corpus.size() is None
-    with pytest.raises(NotInstalled, match=r"python -m nltk\.downloader movie_reviews"):
-        list(corpus.rows())
 
 
 @pytest.mark.skipif(not (REAL / "corpora" / "movie_reviews.zip").exists(), reason="NLTK's movie_reviews is not there")

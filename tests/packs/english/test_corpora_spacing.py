@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.packs.english.corpora import _movie_reviews, mend, paragraphs, restore_spacing
+from audit.packs.english.corpora import _movie_reviews, mend, restore_spacing
 
 
 @pytest.mark.parametrize(
@@ -77,11 +77,3 @@ def test_restoring_only_moves_white_space(pieces: list[str]) -> None:
     assert _letters(restored) == _letters(mend(text))
     assert restored == restored.strip()
     assert "  " not in restored
-
-
-@given(st.lists(st.text("ab .,", min_size=1, max_size=10), max_size=6))
-def test_breaks_become_lines(pieces: list[str]) -> None:
-    text = paragraphs("<br /><br />".join(pieces))
-    assert "<" not in text
-    assert _letters(text) == _letters("".join(pieces))
-    assert "\n\n\n" not in text

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import nltk.data
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from audit.corpora import get_corpus
-from audit.errors import AuditError, BadFile, NotInstalled
+from audit.errors import BadFile, NotInstalled
 from audit.packs.english.corpora import sentences
 from audit.tasks import Input
 
@@ -71,24 +69,6 @@ def test_what_is_absent_or_damaged_names_the_command(nltk_data):
     (nltk_data / "treebank.zip").write_bytes(b"no zip")
     with pytest.raises(BadFile, match=r"treebank\.zip cannot be read"):
         corpus.size()
-
-
-def test_it_is_of_the_task_translation_and_needs_targets():
-    for task in ("translation", None):
-        with pytest.raises(AuditError, match="say which languages"):
-            get_corpus("treebank", task)
-    with pytest.raises(AuditError, match="the task of corpus 'treebank' is 'translation'"):
-        get_corpus("treebank", "sentiment")
-
-
-WORD = st.text(alphabet="abcXYZ", min_size=1, max_size=6)
-
-
-@given(st.lists(st.lists(WORD, min_size=1, max_size=5), min_size=1, max_size=5))
-def test_words_and_their_order_stay(texts):
-    trees = "\n".join(f"( (S {' '.join(f'(NN {word})' for word in words)} (. .) ) )" for words in texts)
-    printed = [" ".join(words) + "." for words in texts]
-    assert sentences(trees, "\n".join(printed)) == sentences(trees, "") == printed
 
 
 @pytest.mark.skipif(not (REAL / "corpora" / "treebank.zip").exists(), reason="NLTK's treebank is not there")

@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 
 from audit.errors import NotInstalled
 from audit.packs.english.noise import typos
-from audit.packs.english.perturbations import content_stems, irrelevant_sentences, sentences_about, spellings
-from audit.packs.english.polarity import polar_words
 from audit.packs.english.tagging import is_word
 from audit.packs.translation import perturbations as asking
-from audit.relations import Joint, Outcome, Plain, Source, all_relations, get_relation
+from audit.relations import Joint, Plain, Source, all_relations, get_relation
 from audit.relations.registry import configured
 from audit.tasks import Input, Output, get_task
 from audit.text import Analysis
@@ -194,16 +192,6 @@ def test_noise_makes_no_other_word_and_keeps_names_numbers_and_negations(seed):
             assert word[0] == old[0]
 
 
-@given(st.integers(3, 9999), st.integers(0, 99))
-def test_another_number_is_as_long_and_near(number, seed):
-    new = only("sentiment", "numbers", f"We waited for {number} minutes.", seed=str(seed))
-    if new is not None:
-        other = int(re.search(r"\d+", new[0]).group())
-        assert other != number
-        assert len(str(other)) == len(str(number))
-        assert abs(other - number) <= max(9, number // 5)
-
-
 @pytest.mark.parametrize(
     ("task", "name", "texts"),
     [
@@ -241,64 +229,12 @@ def test_no_group_where_the_label_could_not_be_known_or_it_reads_badly(task, nam
     assert only(task, name, *texts) is None
 
 
-@pytest.mark.parametrize("name", ["typos", "swapped-letters", "scanning-errors", "misspellings", "title-case"])
-def test_links_handles_and_markup_stay(name):
-    text = "Really <b>wonderful</b> people (https://because.example/really), @really_you: and #wonderful `really()`."
-    (new,) = only("sentiment", name, text)
-    kept = ("<b>", "</b>", "https://because.example/really", "@really_you", "#wonderful", "`really()`")
-    assert all(part in new for part in kept)
-
-
 @pytest.mark.parametrize("text", ["a" * 50_000, "@a" * 25_000, "ab_" * 17_000, "<" * 50_000, "www." * 12_000])
 def test_noise_takes_no_quadratic_time(text):
     begun = time.perf_counter()
     for name in ("typos", "title-case", "social-media"):
         only("sentiment", name, text)
     assert time.perf_counter() - begun < 10
-
-
-def test_names_and_numbers_change_alike_in_both_texts():
-    first, second = only("similarity", "numbers", "It has 300 pages.", "There are 300 pages.")
-    assert re.findall(r"\d+", first) == re.findall(r"\d+", second) != ["300"]
-    premise, hypothesis = only("inference", "places", "Ann lives in Munich.", "Munich is where Ann lives.")
-    assert hypothesis.startswith(premise.removeprefix("Ann lives in ").rstrip("."))
-    texts = only("question-answering", "persons", "Alice Smith met Peter Lee.", "Whom did Alice Smith meet?")
-    assert "Peter Lee" in texts[0]
-    assert "Alice" not in "".join(texts)
-
-
-@pytest.mark.slow
-def test_lists_are_sound():
-    american, british = spellings()
-    assert (american["realising"], british["humor"]) == ("realizing", "humour")
-    for kind in ("people", "films"):
-        for name, sentence in sentences_about(kind).items():
-            assert name.removeprefix("The ") in sentence
-            assert not polar_words(Analysis(sentence.replace(name, "it"))), sentence
-    assert len(irrelevant_sentences()) >= 40
-    assert all(irrelevant_sentences().values())
-    assert content_stems("The bakeries closed at six.") == {"bakeri", "clos", "six"}
-
-
-@pytest.mark.parametrize(
-    ("task", "name", "outputs", "outcome"),
-    [
-        ("classification/a,b", "upper-case", [Output("a"), Output("b")], "VIOLATED"),
-        ("inference", "hypothesis-from-premise", [Output("neutral"), Output("entailment")], "SATISFIED"),
-        ("inference", "swapped-contradiction", [Output("contradiction"), Output("entailment")], "VIOLATED"),
-        ("inference", "denied-hypothesis", [Output("entailment"), Output("contradiction")], "SATISFIED"),
-        ("inference", "denied-hypothesis", [Output("neutral"), Output("entailment")], "VIOLATED"),
-        ("inference", "antonyms", [Output("neutral"), Output("neutral")], "INAPPLICABLE"),
-        ("question-answering", "polite-question", [Output(text="Oslo"), Output(text="oslo.")], "SATISFIED"),
-        ("question-answering", "other-context", [Output(text="Oslo"), Output(text="unanswerable")], "SATISFIED"),
-        ("question-answering", "other-context", [Output(text="Oslo"), Output(text="Oslo")], "VIOLATED"),
-        ("similarity", "text-with-itself", [Output("weak", 0.3), Output("perfect", 1.0)], "SATISFIED"),
-        ("similarity", "swapped-pair", [Output("weak", 0.3), Output("weak", 0.39)], "SATISFIED"),
-        ("summarization", "typos", [Output(text="It rained."), Output(text="Ann won.")], "VIOLATED"),
-    ],
-)
-def test_known_verdicts(task, name, outputs, outcome):
-    assert get_relation(task, name).verdict(outputs, ()).outcome is Outcome[outcome]
 
 
 @pytest.mark.parametrize(
@@ -367,8 +303,3 @@ def test_a_round_trip_asks_for_many_texts_at_once(monkeypatch):
     assert relation.full_version.endswith("fake 1")
     assert relation.carry({"positive"}) is None
     asking._TRIPS.clear()
-
-
-def test_a_film_is_explained():
-    (new,) = only("sentiment", "film-summary-added", "See Blade Runner.")
-    assert new.endswith("American film that was released in 1982 and directed by Ridley Scott.")

@@ -85,12 +85,6 @@ def test_checks_that_compare_scores_do_not_apply_without(name: str) -> None:
         assert verdict == Verdict(Outcome.INAPPLICABLE, reason=NO_SCORE)
 
 
-def test_sentences_without_scores_are_not_ordered_by_them() -> None:
-    rounds, verdict = walked("MR5.3", source(DOCUMENT), lambda item: Output("positive"))
-    assert verdict == Verdict(Outcome.INAPPLICABLE, reason=NO_SCORE)
-    assert follow_ups(rounds) == []
-
-
 @given(
     some.lists(some.sampled_from(["It is good", "Is it?", "No!", "The end."]), min_size=2, max_size=6), some.randoms()
 )
@@ -119,45 +113,11 @@ def test_removing(name: str, expected: str, outcome: Outcome) -> None:
     assert get_relation("sentiment", name).carry({"positive"}) is None
 
 
-@pytest.mark.parametrize("name", ["MR7.1", "MR7.2"])
-def test_a_neutral_document_runs_no_sentence(name: str) -> None:
-    rounds, verdict = walked(name, source("Some words. Good start."))
-    assert [[member.role for member in members] for members in rounds] == [["source"]]
-    assert verdict == Verdict(Outcome.INAPPLICABLE, reason="the source output is neutral")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Setup:\n\nIt is good. It is long.",
-        "Steps to reproduce\nOpen the app. Press it.",
-        "It is good.\n- one\n- two. It is long.",
-        "Call it.\n\n    run();\n\nGood.",
-    ],
-)
-def test_lines_that_have_their_place_are_not_moved(text: str) -> None:
-    assert follow_ups_of_permuted(text) == []
-
-
-def follow_ups_of_permuted(text: str) -> list[str]:
-    relation = get_relation("sentiment", "MR5.1")
-    assert isinstance(relation, Plain)
-    return [follow_up.text for follow_up in relation.follow_ups(source(text))]
-
-
 def test_our_sentences_are_added_to_what_may_be_a_review() -> None:
     relation = get_relation("sentiment", "MR6.1")
     assert isinstance(relation, Plain)
     assert len(relation.follow_ups(source("It is a dull film."))) == 3
     assert relation.follow_ups(source("The licensee shall pay the fee.")) == []
-
-
-def test_own_sentences_are_added() -> None:
-    relation = configured(get_relation("sentiment", "MR6.2"), {"sentences": ["It broke.", "It leaks.", "It broke."]})
-    assert isinstance(relation, Plain)
-    texts = [follow_up.text for follow_up in relation.follow_ups(source("It is long."))]
-    assert len(texts) == 2
-    assert texts[-1] in ("It is long. It broke. It leaks.", "It is long. It leaks. It broke.")
 
 
 @pytest.mark.parametrize(
@@ -187,13 +147,6 @@ def test_files_of_sentences_are_read_for_who_may_read_files(tmp_path: Path) -> N
         with_lines("sentiment", {"MR6.1": {"sentences": "absent.txt"}})
 
 
-def test_going_up_over_all_outputs() -> None:
-    check = getattr(get_relation("sentiment", "MR6.1"), "check")  # noqa: B009
-    rising = [Output("negative", 0.9), Output("negative", 0.5), Output("neutral", 0.2), Output("positive", 0.6)]
-    assert check(rising).outcome is Outcome.SATISFIED
-    assert check(rising[::-1]).outcome is Outcome.VIOLATED
-
-
 def test_sentence_relations_on_documents() -> None:
     relation = get_relation("sentiment", "MR4.2")
     if not isinstance(relation, Plain):
@@ -213,25 +166,3 @@ def test_sentence_relations_on_documents() -> None:
     assert sum(changed) == 2
     assert not changed[1]
     assert every.follow_ups(source("It is long. It is dull.")) == []
-
-
-def test_wrong_use_on_documents() -> None:
-    sentence, document = get_relation("sentiment", "MR4.1"), get_relation("sentiment", "MR6.1")
-    if not isinstance(sentence, Plain) or not isinstance(document, Plain):
-        raise TypeError
-    with pytest.raises(AuditError, match=r"share 0 of relation 'MR4\.1' must be above 0"):
-        on_documents(sentence, 0)
-    with pytest.raises(AuditError, match="works on documents already"):
-        on_documents(document)
-    several = Plain(
-        task="sentiment",
-        name="MRx",
-        family="",
-        summary="",
-        unit="sentence",
-        carry=sentence.carry,
-        perturb=lambda text, choices: ["a", "b"],
-        check=sentence.check,
-    )
-    with pytest.raises(AuditError, match="several follow-ups"):
-        on_documents(several).follow_ups(source("It is long. It is dull."))

@@ -90,20 +90,6 @@ def test_the_study_is_followed_where_it_is_asked_for():
     assert follow_ups_of("MR3.2", "The router has four ports.", strict=False) == ["The ROUTER has four PORTS."]
 
 
-def test_the_article_and_the_case_fit_the_adverb():
-    assert all_follow_ups("MR2.1", "It is a dull film.") == {
-        "It is a very dull film.",
-        "It is a really dull film.",
-        "It is an extremely dull film.",
-    }
-    assert all_follow_ups("MR2.1", "I HATE THE FILM.") == {"I REALLY HATE THE FILM."}
-
-
-def test_full_forms_are_contracted_only_where_there_is_no_contraction():
-    assert follow_ups_of("MR1.1", "It is good.") == ["It's good."]
-    assert follow_ups_of("MR1.1", "It is good, isn't it?") == ["It is good, is it not?"]
-
-
 def test_choices_depend_on_the_seed_alone_and_at_most_two_nouns_are_replaced():
     text = "The movie has a screenplay by a murderer on a couch."
     made = all_follow_ups("MR1.2", text)

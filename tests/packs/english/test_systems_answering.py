@@ -3,7 +3,6 @@
 import pytest
 
 from audit.corpora import get_corpus
-from audit.packs.english.systems import kind_of, nearest, ranked
 from audit.systems import get_system
 from audit.tasks import Input, get_task
 from audit.tasks.question_answering import UNANSWERABLE, normalised
@@ -40,20 +39,6 @@ def test_the_nearest_span_of_the_right_kind(question, text):
 )
 def test_whatever_the_texts_there_is_an_answer(texts):
     assert answer(texts[1], texts[0])
-
-
-def test_kinds_of_questions():
-    kinds = {"Why?": "why", "How old is it?": "number", "How long was it?": "time", "With whom?": "who"}
-    kinds |= {"Through which gate?": "where", "What is whole?": "thing"}
-    assert {question: kind_of(question) for question in kinds} == kinds
-
-
-def test_the_sentence_with_the_rare_words_comes_first():
-    fits = ranked(CONTEXT, "What does the potter's room cost?")
-    assert CONTEXT[fits[0].start :].startswith(fits[0].text)
-    assert fits[0].text.startswith("She sells")
-    assert nearest(fits[0].text, "How many guests are there?") == "45 euros"
-    assert nearest("It rains.", "When?") is None
 
 
 def test_it_finds_a_good_part_of_the_references():

@@ -8,7 +8,7 @@ from audit.model_cache import read
 from audit.packs.english import corpora as english
 from audit.packs.english import systems as sentiment
 from audit.systems import get_system
-from audit.tasks import Input, get_task
+from audit.tasks import Input
 
 GOOD = "good great fine lovely moving isn't bad"
 BAD = "bad dull awful boring weak isn't good"
@@ -26,7 +26,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
     monkeypatch.setattr(english, "training_documents", lambda: iter(texts))
     rows = [Row(str(number), Input.of(text), gold) for number, (text, gold) in enumerate(texts)]
-    monkeypatch.setattr(english, "Imdb", lambda: type("Few", (), {"rows": lambda self: iter(rows)})())
+    monkeypatch.setattr(english, "imdb", lambda: type("Few", (), {"rows": lambda self: iter(rows)})())
     sentiment._model.cache_clear()
     yield tmp_path
     sentiment._model.cache_clear()
@@ -83,32 +83,3 @@ def test_applying_the_model_is_what_scikit_learn_does() -> None:
     assert [model.positive(text) for text in texts] == pytest.approx(wanted.tolist(), abs=1e-12)
     assert model.positive("isn’t bad") == model.positive("isn't bad")
     assert model.positive("") == model.positive("zzz !") == 0.5
-
-
-@pytest.mark.parametrize(
-    ("positive", "label", "score"),
-    [
-        (0.9, "positive", 0.9),
-        (0.2, "negative", 0.8),
-        (0.5, "neutral", 1.0),
-        (0.54, "neutral", 0.92),
-        (0.0, "negative", 1),
-    ],
-)
-def test_the_neutral_rule(positive: float, label: str, score: float) -> None:
-    output = sentiment.TfidfLogreg()._output(positive)
-    assert output.label == label
-    assert output.score == pytest.approx(score)
-    assert get_task("sentiment").checked(output) == output
-
-
-@pytest.mark.slow
-def test_the_real_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
-    sentiment._model.cache_clear()
-    get_system("tfidf-logreg").prepare()
-    sentiment._model.cache_clear()
-    about = read(tmp_path, next(tmp_path.glob("*.npz")).stem).about
-    assert about["held_out_accuracy"] >= 0.87
-    assert about["seconds"] < 120
-    capsys.readouterr()

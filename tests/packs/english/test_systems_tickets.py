@@ -3,9 +3,7 @@
 import pytest
 
 from audit.corpora import get_corpus
-from audit.packs.english.corpora import training_file
-from audit.systems import all_systems, get_system
-from audit.tasks import Input
+from audit.systems import get_system
 
 NAMES = ["ticket-keywords", "ticket-logreg", "ticket-centroid"]
 
@@ -27,11 +25,3 @@ def test_they_are_better_than_chance_on_tickets_that_trained_nothing(name, least
     outputs = system.run([row.input for row in rows])
     assert sum(output.label == row.gold for output, row in zip(outputs, rows, strict=True)) / len(rows) > least
     assert outputs == get_system(name).run([row.input for row in rows])
-
-
-def test_they_are_the_generic_ones_with_files_of_ours():
-    logreg = get_system(f"logreg:{training_file('support-tickets')}")
-    assert get_system("ticket-logreg").version == logreg.version
-    assert get_system("ticket-centroid").run([Input.of("Where is my parcel?")])[0].label == "delivery"
-    named = [system.name for system in all_systems("classification") if "en" in system.languages]
-    assert named == NAMES

@@ -3,10 +3,8 @@ import pytest
 import audit
 from audit.errors import NotInstalled
 from audit.packs.english import parser
-from audit.packs.english.tagging import tag_words
 from audit.relations import get_relation
 from audit.text import Analysis
-from audit.text.tools import spans
 
 
 @pytest.mark.parametrize(
@@ -22,26 +20,10 @@ def test_tags(text, word, mark):
     assert {token.text: token.tag for token in Analysis(text).tokens}[word] == mark
 
 
-def test_one_tag_for_each_word():
-    words = ["I", "can", "n't", "say", "it", "'s", "--", "or", "is", "n't", "--", "good", "."]
-    assert len(tag_words(words)) == len(words)
-    assert tag_words([]) == []
-
-
 def test_tokens_are_where_they_say():
     text = "It's a so-so film; I can't say more... (U.S. version)"
     for token in Analysis(text).tokens:
         assert text[token.start : token.end] == token.text
-
-
-def test_abbreviations_end_no_sentence():
-    assert spans("Mr. Smith is good. I like him!", "en") == ((0, 18), (19, 30))
-
-
-def test_what_a_text_holds_is_asked_in_lower_case_with_straight_apostrophes():
-    text = Analysis("It isn’t It.")
-    assert text.low == ("it", "is", "n't", "it", ".")
-    assert text.words == {"it", "is", "n't", "."}
 
 
 def test_many_texts_at_once_have_the_tokens_that_each_has_alone():

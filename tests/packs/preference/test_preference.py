@@ -1,6 +1,7 @@
 """Judges of two answers: published figures through the built-in relation, what is carried, and users' files."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -92,6 +93,13 @@ def test_the_answer_that_the_judge_did_not_choose_changes(name, prefers, changed
     assert (carry({prefers}, *seen), carry({other}, *seen)) == ({prefers}, None)
 
 
+def test_by_gold_the_worse_answer_changes_whatever_the_judge_chose():
+    steps = get_relation("preference", "filler").steps(replace(source_of(PAIR, "0"), gold="one"))
+    next(steps)
+    (follow_up,) = steps.send([Output("two")])
+    assert [at for at in range(3) if follow_up.input.texts[at] != PAIR.texts[at]] == [2]
+
+
 def test_a_tie_makes_no_group_of_a_change_and_stays_when_answers_are_swapped():
     steps = get_relation("preference-tie", "filler").steps(source_of(PAIR, "0"))
     next(steps)
@@ -160,3 +168,20 @@ def test_each_judge_reads_what_its_rule_says():
     assert said == {"first": ["one", "one"], "longer": ["two", "two"], "overlap": ["one", "two"]}
     assert {relation.name for relation in all_relations("preference")} >= {"swapped-answers", "typos", *CHANGES}
     assert get_task("preference").texts == 3
+
+
+def test_points_near_gold_are_right():
+    frame = pd.DataFrame(
+        [("Say a.", "a", gold) for gold in ("6", "7", "9", "10")], columns=["instruction", "response", "gold"]
+    )
+    frame["response"] += frame["gold"]
+
+    def judge(texts):
+        return "7"
+
+    judge.tasks = ("points",)
+    report = (
+        audit.run(frame, [judge], ["polite-instruction"], task="points", progress=False).answer_with_gold().report()
+    )
+    assert (report.cells[0].satisfied, report.cells[0].false) == (4, 2)
+    assert report.document["accuracy"][0]["systems"][0]["right"] == 2

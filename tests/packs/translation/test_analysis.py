@@ -22,13 +22,13 @@ from audit.packs.translation.analysis import (
     mean_gains,
     means_tables,
     pivots_tables,
+    read_chains,
     read_references,
     reference_scores,
     source_outputs,
     subsets,
     verdict_values,
 )
-from audit.packs.translation.chains import read_chains
 from audit.store import open_store
 
 pytest.importorskip("statsmodels", reason="the linear model is statsmodels'")

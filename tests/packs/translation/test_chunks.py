@@ -4,11 +4,9 @@ The trees were read and found right by us; there is no treebank of these languag
 are ours and, with "Wikipedia", of the MCMT study's translations.
 """
 
-import pytest
 from apertium_here import fake_apertium, needs_apertium, no_apertium  # noqa: F401
 
-from audit.errors import NotInstalled
-from audit.packs.translation.chunks import Shallow, Word, words_of
+from audit.packs.translation.chunks import Word, words_of
 from audit.packs.translation.tools import get_tool
 from audit.packs.translation.trees import leaf_spans
 
@@ -32,23 +30,6 @@ def test_contractions_clitics_and_words_of_several_words():
         Word("Nueva", "np", "NAME"),
         Word("York", "np", "NAME"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("stream", "wanted"),
-    [
-        ("^blorfeaba/*blorfeaba$^./.<sent>$[]", [("blorfeaba", "unknown")]),
-        # The engine's own full stop has become part of an abbreviation that the text has without one.
-        ("^etc./etc.<adv>$[]", [("etc", "adv")]),
-        ("Привет 中文![  ]^no/no<adv>$.[]", [("Привет", "unknown"), ("中文", "unknown"), ("!", "mark"), ("no", "adv")]),
-        ("^va/anar<vblex><pri><p3><sg>$ ^n'/en<prn><pro><adv>$ ^qui/qui<prn><rel><an>$.[]",
-         [("va", "vblex"), ("n'", "prn.pro"), ("qui", "prn.rel")]),
-        ("^B1/B1$.[]", [("B1", "unknown")]),
-        ("", []),
-    ],
-)  # fmt: skip
-def test_words_and_tags(stream, wanted):
-    assert [(word.text, word.tag) for word in words_of(stream)] == wanted
 
 
 # Trees
@@ -85,10 +66,3 @@ def test_spanish():
         ("NP", "Nueva York"),
     ]
     assert tree(text, "es").pformat(10**6).endswith("(sent .))")
-
-
-def test_without_apertium(no_apertium):  # noqa: F811
-    parser = Shallow()
-    assert parser.needs().startswith("apt-get install apertium ")
-    with pytest.raises(NotInstalled, match="apt-get install apertium "):
-        _ = parser.version

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.packs.translation.masked import first_fitting
-from audit.packs.translation.ngrams import NgramProposer, _counts, count
+from audit.packs.translation.ngrams import count
 from audit.packs.translation.tools import get_tool
 
 TEXT = """The old man saw a good film.
@@ -46,13 +45,6 @@ def test_the_probability_of_a_word_by_hand():
     assert counts.ranked(["a"], ["c"], "b") == ["d"]
 
 
-def test_rare_words_of_a_long_text_do_not_count():
-    text = [["common", "words", "here"]] * 70_000 + [["common", "odd", "here"]]
-    counts = count(text)
-    assert set(counts.words) == {"common", "words", "here"}
-    assert counts.ranked(["common"], ["here"], "x") == ["words"]
-
-
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(st.sampled_from([*"abcde."]), min_size=1, max_size=6), min_size=1, max_size=12))
 def test_counts_are_those_of_a_plain_count(text):
@@ -79,18 +71,3 @@ def test_words_of_the_same_part_of_speech_that_are_others(own):
     assert proposed["good"] == "great"
     assert proposed["man"] == "woman"
     assert proposed["."] is None
-
-
-def test_counts_are_kept(own, monkeypatch):
-    first = _counts(NgramProposer(str(own)), "en", own.parent)
-    monkeypatch.setattr("audit.packs.translation.ngrams.count", None)
-    again = _counts(NgramProposer(str(own)), "en", own.parent)
-    assert again is not first
-    assert again.ranked(["a"], ["film"], "x") == first.ranked(["a"], ["film"], "x")
-
-
-@pytest.mark.parametrize("negation", ["never", "no", "not", "none", "neither", "nor", "hardly", "barely", "without"])
-def test_a_negation_is_never_proposed(negation):
-    tokens = ("They", "quickly", "saw", "the", "good", "museum", ".")
-    for at in (1, 2, 4, 5):
-        assert first_fitting(tokens, at, [negation], "en") is None

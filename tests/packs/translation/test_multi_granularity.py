@@ -3,7 +3,7 @@
 import pytest
 from nltk import Tree
 
-from audit.errors import AuditError, NotInstalled, UnknownName
+from audit.errors import NotInstalled
 from audit.packs.translation import tools
 from audit.packs.translation.parsers import Parser
 from audit.relations import Outcome, Source, get_relation
@@ -95,11 +95,6 @@ def test_all_modifiers_of_the_deepest_phrase_are_replaced(asked):
     assert (follow_up.text, note[1:]) == ("The big cat sees a dog in the young garden.", (("old", "young"),))
 
 
-def test_one_word_is_replaced():
-    ((follow_up,), note) = relation("word").make_group(source(BIG))
-    assert (follow_up.text, note[1:]) == ("The tiny old dog sleeps.", (("big", "tiny"),))
-
-
 @pytest.mark.parametrize(
     "of",
     [
@@ -135,24 +130,3 @@ def test_a_parser_that_is_absent_is_said_before_anything_is_translated():
     with pytest.raises(NotInstalled, match=r"relation MGMT-word parses fr with absent.*apt-get install nothing"):
         replacing.make_group(source(BIG, target="fr"))
     assert replacing.make_group(source(BIG))[0]
-
-
-def test_the_version_names_parsers_and_proposer():
-    replacing = relation("word")
-    assert replacing.full_version == f"{replacing.version}; written 1; listed 1"
-    for name in ("parser", "proposer"):
-        with pytest.raises(UnknownName):
-            _ = relation("word", **{name: "nobody"}).full_version
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"k": 0}, "and k from 1"),
-        ({"bound": 1.5}, r"bound is 1\.5; allowed are numbers from 0, for structures to 1"),
-        ({"words": 3}, "has no parameter 'words'; it has parser, proposer, k, bound"),
-    ],
-)
-def test_bad_parameters_are_refused(changes, message):
-    with pytest.raises(AuditError, match=message):
-        configured(get_relation("translation", "MGMT-word"), changes)

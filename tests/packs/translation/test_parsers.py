@@ -7,10 +7,10 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from nltk import Tree
 
-from audit.errors import BadFile, NotInstalled, UnknownName
+from audit.errors import BadFile, NotInstalled
 from audit.packs.translation import parsers, tools
 from audit.packs.translation.parsers import BeneparParser, HanlpParser, Parser
-from audit.packs.translation.tools import get_tool, tools_in
+from audit.packs.translation.tools import get_tool
 from audit.packs.translation.trees import leaf_spans
 
 
@@ -34,25 +34,6 @@ def flat(monkeypatch):
     get_tool.cache_clear()
     yield parser
     get_tool.cache_clear()
-
-
-def test_a_text_is_parsed_once(flat):
-    first = flat.parse(["a b", "c?", " ", "a b"], "en")
-    assert [tree and tree.leaves() for tree in first] == [["a", "b"], None, None, ["a", "b"]]
-    assert flat.parse(["c?", "d", "a b"], "en")[2] is first[0]
-    assert flat.parse(["d"], "es")[0].leaves() == ["d"]
-    assert flat.asked == [["a b", "c?"], ["d"], ["d"]]
-    with pytest.raises(UnknownName, match="unknown language of the parser flat 'zh'; known are: en, es"):
-        flat.parse(["a"], "zh")
-
-
-def test_those_of_a_list_that_parse_the_language(flat):
-    def names(spec, language):
-        return [parser.name for parser in tools_in("parser", spec, language)]
-
-    assert (names("spacy,flat", "es"), names("es=flat, spacy", "en")) == (["flat"], ["spacy"])
-    assert (names("flat,spacy", "zh"), names("en=flat", "es")) == ([], [])
-    assert names("benepar:models/benepar_en3", "en") == ["benepar:models/benepar_en3"]
 
 
 @pytest.mark.parametrize(
@@ -116,15 +97,6 @@ def test_trees_of_hanlp_have_the_words_and_tags_of_the_text(monkeypatch):
     assert [bad, none, long] == [None, None, None]
 
 
-def test_hanlp_is_given_simplified_chinese(monkeypatch):
-    pytest.importorskip("jieba")
-    pytest.importorskip("opencc")
-    model = CRFConstituencyParser()
-    (tree,) = hanlp(monkeypatch, "CTB9_CON_ELECTRA_SMALL", model).parse(["我們來了，他走。"], "zh")
-    assert ["".join(words) for words in model.asked] == ["我们来了，他走。"]
-    assert "".join(tree.leaves()) == "我們來了，他走。"
-
-
 def test_a_model_of_several_tasks(monkeypatch):
     class Several:
         tasks = ("tok/fine", "pos/ctb", "pos/pku", "con")
@@ -139,14 +111,6 @@ def test_a_model_of_several_tasks(monkeypatch):
     Several.tasks = ("tok", "pos")
     with pytest.raises(BadFile, match="finds no constituents"):
         hanlp(monkeypatch, "EN_SEVERAL", model).parse(["Book"], "en")
-
-
-def test_the_language_of_a_model(tmp_path):
-    assert HanlpParser("CTB9_CON_ELECTRA_SMALL").languages == ("zh",)
-    assert HanlpParser(str(tmp_path)).languages == ("zh", "en")
-    assert BeneparParser("models/benepar_zh2").languages == ("zh",)
-    with pytest.raises(BadFile, match="benepar_ and a language"):
-        BeneparParser("mymodel")
 
 
 def test_benepar(monkeypatch):
@@ -171,9 +135,3 @@ def test_benepar(monkeypatch):
     monkeypatch.setattr(parsers, "find_spec", lambda _: None)
     with pytest.raises(NotInstalled, match="pip install benepar"):
         _ = BeneparParser("benepar_de2").version
-
-
-def test_a_model_that_is_nowhere_is_said_before_a_run(tmp_path):
-    pytest.importorskip("hanlp")
-    with pytest.raises(NotInstalled, match="there is no directory"):
-        _ = HanlpParser(f"{tmp_path}/none").version

@@ -4,7 +4,6 @@ The engine is the real one of Debian where it is installed. For failures it is a
 """
 
 import pickle
-import re
 import subprocess
 
 import pytest
@@ -116,13 +115,3 @@ def test_chains_are_shortest_and_of_the_first_languages():
     assert ("a", "e") not in paths  # four steps are too many
     assert ("a", "a") not in paths
     assert _paths([("a", "z"), ("z", "t"), ("a", "m"), ("m", "t")])["a", "t"] == ("a", "m", "t")
-
-
-LETTERS = st.sampled_from("abcdef")
-
-
-@given(st.text())
-def test_what_is_put_into_the_format_comes_out_again(text):
-    whole = re.sub("[\ud800-\udfff\ufffe\uffff]", "\ufffd", text.replace("\0", " ").replace("\ufeff", ""))
-    assert apertium.from_stream(apertium.to_stream(text)) == whole.strip()
-    assert "\0" not in apertium.to_stream(text)

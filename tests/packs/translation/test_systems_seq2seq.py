@@ -61,13 +61,6 @@ def test_languages_that_models_say(tokenizer, file, config, pairs, tmp_path):
     assert not spoken.has(("en", "en"))
 
 
-def test_a_marian_model_says_its_pair(tmp_path):
-    (tmp_path / "tokenizer_config.json").write_text('{"source_lang": "eng", "target_lang": "spa"}', encoding="utf-8")
-    about = SimpleNamespace(file=SimpleNamespace(pair=None), config={}, folder=tmp_path, spec="model")
-    tokenizer = SimpleNamespace(get_vocab=lambda: [">>spa<<"])
-    assert SpokenLanguages.of(tokenizer, about).prefixes == {("en", "es"): ">>spa<< "}
-
-
 def test_refusals(model, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(NotInstalled, match=r"no directory 'some/model-en-es' .*hf download some/model-en-es"):
