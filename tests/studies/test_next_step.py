@@ -5,7 +5,7 @@ import pytest
 from audit.errors import NotAllowed
 from audit.judging.accounts import add_account
 from audit.judging.invitations import Terms, invite
-from audit.messages import LANGUAGES, catalogue
+from audit.messages import LANGUAGES, phrase
 from audit.store import open_store
 from audit.studies.next_step import Standing, next_step, standing
 from audit.ui.pages import PAGES
@@ -38,7 +38,7 @@ def test_the_next_step(now: Standing, code: str) -> None:
     assert step.code == code
     assert step.page in {page.name for page in PAGES if "manager" in page.roles}
     for language in LANGUAGES:
-        assert catalogue(language)[f"step_next.{code}"].format(**step.values)
+        assert phrase(language, f"step_next.{code}", **step.values)
 
 
 def test_the_standing_is_read_from_the_database_by_managers_alone(tmp_path) -> None:
