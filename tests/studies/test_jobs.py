@@ -16,7 +16,7 @@ from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.store import open_store, table_of, tables
 from audit.studies import jobs as module
-from audit.studies.jobs import DATABASE, begin_job, carry_out, jobs, redacted, running_job, stop_job
+from audit.studies.jobs import DATABASE, begin_job, carry_out, jobs, running_job, stop_job
 from audit.studies.versions import freeze, set_plan, versions
 
 PATIENCE = 90
@@ -227,10 +227,6 @@ def test_an_unforeseen_failure_is_one_sentence_and_its_traceback_is_in_the_log(e
     assert (work.done, work.total) == (4, 10)
     assert "printed" in work.log
     assert "Traceback" in work.log
-
-
-def test_passwords_are_taken_out():
-    assert redacted("a://b:c@d and e", ["e"]) == "a://***@d and ***"
 
 
 def test_a_job_of_a_disabled_manager_does_nothing(engine, plan, people, where):

@@ -1,13 +1,10 @@
 """A primary comparison is named by a plan that was frozen before the first answer, and every report says when."""
 
-import json
 import re
 
 import pytest
 
-from audit.cli import main
 from audit.errors import BadFile
-from audit.exchange.replay import replay
 from audit.judging.labels import answer_with_gold
 from audit.messages import phrase
 from audit.reports.first_page import primary_lines
@@ -100,18 +97,6 @@ def test_frozen_after_an_answer_it_is_one_of_the_others(named):
     assert line.endswith("so it is adjusted like all others.")
 
 
-@pytest.mark.slow
-def test_before_it_can_be_tested_nothing_else_is_sure(named):
-    study = named("textblob", "hiv4")
-    answer_with_gold(study)
-    assert study_report(study)["primary"][0]["difference"] is not None
-    (entry,) = study_report(study, "people")["primary"]  # nobody has answered
-    assert entry["reason"] == "no relation has a judged group that compares the two systems"
-    report = study_report(study, "people")
-    assert primary_lines(report, Say())[1] == phrase("en", "primary.waits")
-    assert not any(pair["apart"] for relation in report["relations"] for pair in relation["pairs"])
-
-
 @pytest.mark.parametrize(
     ("key", "value", "says"),
     [
@@ -124,18 +109,3 @@ def test_before_it_can_be_tested_nothing_else_is_sure(named):
 def test_mistakes_in_a_plan_name_their_key(plan, key, value, says):
     with pytest.raises(BadFile, match=re.escape(says)):
         plan(**{key: value})
-
-
-@pytest.mark.slow
-def test_a_replay_of_an_export_has_it_too(named, tmp_path):
-    study = named("textblob", "hiv4")
-    answer_with_gold(study)
-    database, folder, published = (tmp_path / name for name in ("audit.db", "export", "report.json"))
-    report = study_report(study)
-    published.write_text(json.dumps(report), encoding="utf-8")
-    assert main(["export", "--out", str(folder), "--db", str(database)]) == 0
-    result = replay(folder, [published])
-    assert "primary" in report
-    assert {replayed.document: replayed.differences for replayed in result.documents} == dict.fromkeys(
-        (replayed.document for replayed in result.documents), 0
-    )

@@ -4,6 +4,7 @@ import pytest
 
 from audit.corpora import get_corpus
 from audit.judging.judgements import judge
+from audit.judging.labels import answer_with_gold
 from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
 from audit.judging.settings import change_settings
@@ -43,15 +44,6 @@ def judged(engine, person, most):
 def deviations(engine, **how):
     (entry,) = study_report(engine, **how)["plan"]
     return {deviation["key"]: (deviation["planned"], deviation["found"]) for deviation in entry["deviates"]}
-
-
-@pytest.mark.slow
-def test_a_study_without_a_plan_has_nothing_to_say_of_one(engine, plan):
-    with InProcess() as executor:
-        carry_out(engine, plan(), executor)
-    assert study_report(engine)["plan"] == []
-    set_plan(engine, plan(study__limit=21))
-    assert study_report(engine)["plan"] == []
 
 
 @pytest.mark.slow
@@ -128,19 +120,11 @@ def test_a_run_and_a_sample_that_are_otherwise(engine, done):
 
 
 @pytest.mark.slow
-def test_judging_that_is_otherwise(engine, done):
+def test_judging_and_gold_that_are_otherwise(engine, done):
     done()
     change_settings(engine, None, {"repeat_share": 0.2})
-    assert deviations(engine) == {"judging.repeat_share": (0.0, 0.2)}
-
-
-@pytest.mark.slow
-def test_gold_that_was_not_planned(engine, done, plan):
-    from audit.judging.labels import answer_with_gold
-
-    done()
     answer_with_gold(engine)
-    assert deviations(engine) == {"judging.gold": (False, True)}
+    assert deviations(engine) == {"judging.repeat_share": (0.0, 0.2), "judging.gold": (False, True)}
 
 
 @pytest.mark.slow
