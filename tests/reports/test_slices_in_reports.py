@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from report_schema import check_document
 
 from audit.corpora.slices import find_slicing
 from audit.errors import AuditError
@@ -92,6 +93,7 @@ def shouts(row):
 @pytest.fixture(scope="module")
 def many(whole):
     document = study_report(whole, slices=["negation", "length", "genre", "phrase:zebra", shouts])
+    check_document(document)
     return document
 
 
