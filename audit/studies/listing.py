@@ -1,9 +1,10 @@
 """The studies of a database, each with the name that people know it by: its plan's, or else its corpus and number."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, func, select
 
@@ -44,7 +45,8 @@ def list_studies(engine: Engine, by: int) -> list[ListedStudy]:
 def _studies(connection: Connection) -> list[ListedStudy]:
     def distinct(column: ColumnElement[int], what: ColumnElement[int]) -> dict[int, int]:
         query = select(column, func.count(what.distinct())).group_by(column)
-        return dict(connection.execute(query).tuples().all())
+        rows: Iterable[Any] = connection.execute(query)
+        return {int(id): int(number) for id, number in rows}
 
     rows = connection.execute(select(study).order_by(study.c.id)).mappings().all()
     sources = distinct(source.c.study_id, source.c.id)
