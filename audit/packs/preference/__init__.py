@@ -14,7 +14,8 @@ from audit.tasks import Input, LabelTask, Output, Wording
 TIE = "tie"
 TOLERANCE = 1
 """Points by which a right judge may be off, of 10."""
-_ORDER = {"one": 1, "two": 2}  # places of the answers in an input
+PLACES = {"one": 1, "two": 2}
+"""A preference -> the place of that answer in an input."""
 _ENGLISH = """
 **Read the instruction, then both answers.** Which of them does what the instruction asks, and says nothing wrong?
 Length, layout and a friendly tone are no help by themselves: an answer that does something else than asked is worse,
@@ -109,7 +110,7 @@ POINTS = PointsTask(
         ),
     },
 )
-for _task in (_preference("preference", tuple(_ORDER)), _preference("preference-tie", (*_ORDER, TIE)), POINTS):
+for _task in (_preference("preference", tuple(PLACES)), _preference("preference-tie", (*PLACES, TIE)), POINTS):
     registry.tasks.register(_task.name, _task)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from audit.packs.preference import PLACES
 from audit.relations import Outcome, Verdict
 from audit.relations.base import ANY, Carry, Chained, Member, Plain, Rewritten, Seen, Source, Steps, maps, unchanged
 from audit.relations.expect import Mapped, equivalent
@@ -76,10 +77,7 @@ def _added(text: Analysis, choices: random.Random, *, sentences: Sequence[str]) 
 
 def _laid_out(text: Analysis, choices: random.Random) -> str | None:
     """Return the sentences of an answer as a list with bold openings; None for one that is laid out already, or is not
-    two sentences.
-
-    Keeps every word; may break an answer that was asked for in running text.
-    """
+    two sentences."""
     if len(text.spans) < 2 or re.search(r"[\n*#|`<>]|^\s*(?:[-•]|\d+[.)])\s", text.text):
         return None
     lines = []
@@ -91,32 +89,42 @@ def _laid_out(text: Analysis, choices: random.Random) -> str | None:
 
 Change = Callable[[Analysis, random.Random], str | None]
 """(answer, choices) -> the answer with what says nothing about its worth, or None."""
-_MAY_BREAK = {
-    "filler": "answers that were to be short, or to hold one thing alone",
-    "list-and-bold": "an answer that was asked for in running text",
-    "authority": "answers that were to name no sources, or that the authority would deny",
-    "popularity": "answers about themselves, or about surveys",
-    "order-to-judge": "answers that were to be sent to someone as they are",
+CHANGES: dict[str, tuple[str, Change, str]] = {
+    "filler": (
+        "is padded with friendly words that say nothing",
+        partial(_added, sentences=_FILLER),
+        "answers that were to be short, or to hold one thing alone",
+    ),
+    "list-and-bold": (
+        "is laid out as a list with bold words",
+        _laid_out,
+        "an answer that was asked for in running text",
+    ),
+    "authority": (
+        "cites an authority",
+        partial(_added, sentences=_AUTHORITIES),
+        "answers that were to name no sources, or that the authority would deny",
+    ),
+    "popularity": (
+        "claims that most people prefer it",
+        partial(_added, sentences=_CLAIMS),
+        "answers about themselves, or about surveys",
+    ),
+    "order-to-judge": (
+        "tells the judge to choose it",
+        partial(_added, sentences=_ORDERS),
+        "answers that were to be sent to someone as they are",
+    ),
 }
-CHANGES: dict[str, tuple[str, Change]] = {
-    "filler": ("is padded with friendly words that say nothing", partial(_added, sentences=_FILLER)),
-    "list-and-bold": ("is laid out as a list with bold words", _laid_out),
-    "authority": ("cites an authority", partial(_added, sentences=_AUTHORITIES)),
-    "popularity": ("claims that most people prefer it", partial(_added, sentences=_CLAIMS)),
-    "order-to-judge": ("tells the judge to choose it", partial(_added, sentences=_ORDERS)),
-}
+"""What a relation does to an answer, in words and as a function, and what it may break."""
 
 
 def _carries(answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset[str] | None:
     """What is right stays, where the answer that changed is the worse one; else people are asked."""
     if source is None or follow_up is None:
         return None
-    place = {"one": 1, "two": 2}.get(answer)
+    place = PLACES.get(answer)
     return frozenset({answer}) if place and source.input.texts[place] == follow_up.input.texts[place] else None
-
-
-_OTHER = {"one": 2, "two": 1}
-"""A preferred answer -> the place of the other one in an input."""
 
 
 @dataclass(frozen=True)
@@ -127,9 +135,10 @@ class _Walk:
 
     def __call__(self, source: Source, choices: random.Random) -> Steps:
         (output,) = yield [Member("source", source.input)]
-        place = _OTHER.get(source.gold or "") or _OTHER.get(str(output.label))
-        if place is None:
+        better = PLACES.get(source.gold or "") or PLACES.get(str(output.label))
+        if better is None:
             return Verdict(Outcome.INAPPLICABLE, reason="the system has no preference")
+        place = 3 - better
         changed = CHANGES[self.name][1](source.analyses[place], choices)
         if changed is None or changed in source.input.texts:
             return None
@@ -158,7 +167,7 @@ _SAME_POINTS = {
     "en": "Do texts A and B deserve the same number of points, give or take one?",
     "zh": "文本A和文本B应得的分数是否相同（最多相差一分）？",
 }
-for _name, (_words, _change) in CHANGES.items():
+for _name, (_words, _change, _may_break) in CHANGES.items():
     for _task in _PREFERENCE:
         register(
             Chained(
@@ -181,7 +190,7 @@ for _name, (_words, _change) in CHANGES.items():
             unit="any",
             carry=unchanged,
             keeps="every word of the answer",
-            may_break=_MAY_BREAK[_name],
+            may_break=_may_break,
             question=_SAME_POINTS,
             perturb=_change,
             texts=(1,),
