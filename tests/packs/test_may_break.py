@@ -2,7 +2,6 @@
 
 import re
 from collections import defaultdict
-from functools import partial
 
 import pytest
 
@@ -29,8 +28,7 @@ def test_each_says_what_it_keeps_and_may_break(function):
     assert relation.keeps
     assert 10 < len(relation.may_break) < 160
     assert not relation.may_break.endswith(".")
-    if not isinstance(function, partial):  # whose registration says it
-        assert function.__doc__.lower().count("may break") == 1  # said in one place
+    assert (function.__doc__ or "").lower().count("may break") <= 1  # else its registration says it
 
 
 def test_none_is_boilerplate():
