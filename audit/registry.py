@@ -33,7 +33,7 @@ T = TypeVar("T")
 GROUP = "audit.plugins"
 VARIABLE = "AUDIT_PLUGINS"
 """The environment variable with the modules of plug-ins, separated by commas. Child processes inherit it."""
-PACKS = ("audit.packs.english", "audit.packs.chinese", "audit.packs.translation", "audit.packs.preference")
+PACKS = tuple(f"audit.packs.{name}" for name in ("english", "chinese", "translation", "preference", "entities"))
 """What comes with audit for languages, and for the services of others. Each registers its things when it is imported,
 and its relations in its modules `relations` and `perturbations` where it has them."""
 _log = logging.getLogger(__name__)

@@ -61,7 +61,7 @@ def get_corpus(
             check_targets(base, corpus.rows())
         return Toward(corpus, targets) if targets else corpus
     if registered or prefix:
-        found = _made(base) if registered else loaded(prefix, path, language)
+        found = _made(base) if registered else loaded(prefix, path, language, task)
         if targets:
             return Toward(_as_asked(found, None, unit, language), targets)
         if (task or found.task) == "translation" and (registered or found.task != "translation"):

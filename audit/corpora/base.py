@@ -78,10 +78,12 @@ def split_name(name: str) -> tuple[str, str]:
     return (prefix, path) if found is not None and found.argument else ("", name)
 
 
-def loaded(prefix: str, path: str, language: str | None) -> Corpus:
-    """The user's copy of a published corpus. One whose `chooses_language` is False has no choice of languages."""
+def loaded(prefix: str, path: str, language: str | None, task: str | None = None) -> Corpus:
+    """The user's copy of a published corpus. One whose `chooses_language` is False has no choice of languages; one that
+    `chooses_task` is read for a task."""
     loader = CORPORA.get(prefix)
-    return loader(path, language if getattr(loader, "chooses_language", True) else None)
+    chosen = {"task": task} if getattr(loader, "chooses_task", False) else {}
+    return loader(path, language if getattr(loader, "chooses_language", True) else None, **chosen)
 
 
 def short_name(name: str) -> str:

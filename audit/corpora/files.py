@@ -184,6 +184,7 @@ class FileCorpus:
         bad: Faults = []
         golds: dict[str, list[int]] = {}
         line_of: dict[str, int] = {}
+        misfit = getattr(get_task(self.task), "misfit", None)  # of an answer that is about places in the text
         for record in self._records(bad):
             languages[record.language] += 1
             golds.setdefault(record.gold, []).append(record.line)
@@ -191,6 +192,8 @@ class FileCorpus:
                 bad.append((record.line, reason))
             elif (first := line_of.setdefault(record.id, record.line)) != record.line:
                 bad.append((record.line, message("corpus_file.id_twice", id=record.id, line=first)))
+            elif misfit and (reason := misfit(record.gold, normal_text(record.texts[0] or ""))):
+                bad.append((record.line, reason))
             if kept is not None:
                 kept.append(record)
             label = self._reading.label(record.gold).casefold()

@@ -58,7 +58,8 @@ def read_known(
     """
     texts, bad = text_columns(get_task(task).texts), list[tuple[int, str]]()
     table = read_table(path, (*texts, "answer"), FILE_COLUMNS[2:], content=content, bad=bad)
-    labels, several, spelled = labels_of(task, "input"), takes_several([task]), label_reader(get_task(task))
+    labels, spelled = labels_of(task, "input"), label_reader(get_task(task))
+    several = takes_several([task]) or hasattr(get_task(task), "read_label")
     found: dict[Input, tuple[int, KnownText]] = {}
     for line, row in zip(table.index, table.to_dict("records"), strict=True):
         code, explanation = row.get("language") or language, row.get("explanation", "")
@@ -195,7 +196,7 @@ def _candidates(connection: Connection) -> dict[Subject, frozenset[str]]:
     """What could be picked, with its allowed labels."""
     allowed: dict[Subject, frozenset[str]] = {}
     for (task, input_id), golds in gold_labels(connection).items():
-        labels = golds.intersection(get_task(task).labels)
+        labels = {gold for gold in golds if gold in get_task(task).labels}
         if len(labels) == 1 and not asks_pairs(task):
             allowed[task, input_id, None] = frozenset(labels)
     subject = (question.c.task, question.c.input_id, question.c.output)
@@ -220,7 +221,7 @@ def _store(
         raise AuditError(message("wrong.purpose", purpose=purpose, allowed=PURPOSES))
     for row in list(rows_among(connection, select(question), question.c.id, sorted(rows))):
         labels = labels_of(row.task, row.kind)
-        if unknown := sorted(set(rows[row.id][0]) - set(labels)):
+        if unknown := sorted(label for label in rows[row.id][0] if label not in labels):
             raise AuditError(message("wrong.answer", answer=unknown[0], allowed=labels))
         if row.priority is not None and not row.filled:
             raise Refused(message("known.waited_for", id=row.id))

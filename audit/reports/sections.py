@@ -39,7 +39,7 @@ from audit.reports.words import (
 )
 from audit.statistics.orders import TIED
 from audit.studies.versions import from_to
-from audit.tasks import base_of
+from audit.tasks import base_of, in_text
 from audit.text.differences import AFTER, Kind, differences
 
 Sections = Iterator[Section]
@@ -670,7 +670,7 @@ def _example(entry: Entry, say: Say) -> Section:
         texts = [_marked(before[at] if at < len(before) else None, text) for at, text in enumerate(member["texts"])]
         pieces = [piece for at, text in enumerate(texts) for piece in ([("  ", False)] * bool(at) + text)]
         sign = "" if member["wrong"] is None else " ✗" if member["wrong"] else " ✓"
-        output = label_name(member["output"] or "", [entry["task"]], say.language) + sign
+        output = in_text(member["output"] or "", entry["task"], member["texts"], say.language) + sign
         rows.append(
             (say(f"role_of.{member['role']}") + suffix, Marked(pieces), output, _right(member, entry["task"], say))
         )
@@ -684,7 +684,7 @@ def _right(member: Entry, task: str, say: Say) -> str:
     """Return what is right about a member, and who says so."""
     if not member["right"]:
         return say("browse.no_answer")
-    labels = say("browse.or").join(label_name(label, [task], say.language) for label in member["right"])
+    labels = say("browse.or").join(in_text(label, task, member["texts"], say.language) for label in member["right"])
     code = "carried" if member["origin"].startswith("carried ") else "direct"
     origin = say(f"origin.{member['origin'].removeprefix('carried ')}")
     return say(f"browse.{code}", labels=labels, origin=origin)

@@ -41,7 +41,7 @@ for _name, _maker, _argument in (
 for _name in (
     *("comprehend", "azure-language", "azure-translator", "google-language", "google-translate", "corenlp"),
     *("baidu-sentiment", "baidu-similarity", "baidu-translate", "alibaba-sentiment", "tencent-sentiment"),
-    "youdao-translate",
+    *("youdao-translate", "comprehend-entities", "azure-entities", "google-entities"),
 ):
     SYSTEMS.register(_name, partial(_cloud, _name), argument="[FILE.toml]", listed=False)
 

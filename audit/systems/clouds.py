@@ -14,9 +14,9 @@ import os
 import re
 import time
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from itertools import compress
 from typing import Annotated, Any
@@ -424,7 +424,30 @@ def _shares_of_alibaba(cloud: Cloud, document: Any) -> Output:
     return Output(label, min(1.0, max(0.0, _share(scores.get(label or "") or 0))))
 
 
+def _names(cloud: Cloud, document: Any, spans: Callable[[Any], Iterable[tuple[int, int, str]]]) -> Output:
+    """The spans of the names, as answers of the task `entities` are written; offsets count characters."""
+    try:
+        return Output("; ".join(f"{start:d}-{end:d} {kind}" for start, end, kind in spans(document)) or "none")
+    except (KeyError, TypeError, IndexError, ValueError) as problem:
+        raise BadOutput(f"the answer has no names where they are documented ({problem!r}): {shown(document)}") from None
+
+
+_NAMES: Mapping[str, Callable[[Any], Iterable[tuple[int, int, str]]]] = {
+    "comprehend-entities": lambda of: [(one["BeginOffset"], one["EndOffset"], one["Type"]) for one in of["Entities"]],
+    "azure-entities": lambda of: [
+        (one["offset"], one["offset"] + one["length"], one["category"])
+        for one in of["results"]["documents"][0]["entities"]
+    ],
+    # Proper names alone: "president" is a mention, too.
+    "google-entities": lambda of: [
+        (start := one["text"].get("beginOffset", 0), start + len(one["text"]["content"]), entity["type"])
+        for entity in of["entities"]
+        for one in entity["mentions"]
+        if one["type"] == "PROPER"
+    ],
+}
 _READ: Mapping[str, Callable[[Cloud, Any], Output]] = {
+    **{name: partial(_names, spans=spans) for name, spans in _NAMES.items()},
     "google-language": _number_of_google,
     "corenlp": _sentences_of_corenlp,
     "alibaba-sentiment": _shares_of_alibaba,

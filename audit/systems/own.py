@@ -235,6 +235,9 @@ class Own(Described):
         tell_heard(value)
         if isinstance(value, Output):
             return value
+        if own := getattr(get_task(self.tasks[0]), "output_of", None):
+            read: Output = own(value, argument)
+            return read
         if self._returns == "similarity" and (score := number(value)) is not None:
             return Output(score=score)
         if self._returns in ("summarization", "translation") and isinstance(value, str):

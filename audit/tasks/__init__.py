@@ -1,6 +1,6 @@
 """What a system does. A new task is one object that is registered."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from string import ascii_lowercase
 from typing import TypeGuard
@@ -10,9 +10,10 @@ from audit.errors import AuditError, BadOutput
 from audit.registry import Registry
 from audit.tasks.base import GradedTask, Input, LabelTask, Output, Task, Wording, check_task, wording_of
 from audit.tasks.classification import NONE_OF_THEM, PLUS, Classification
+from audit.tasks.entities import EntityTask
 from audit.tasks.question_answering import read_answer
 from audit.tasks.similarity import LEVELS, read_similarity
-from audit.tasks.words import OwnWords, label_words, wording
+from audit.tasks.words import NO_WORDS, OwnWords, label_words, wording
 
 TASKS: Registry[Task] = registry.tasks
 """Tasks by name, those whose labels come with the corpus without labels."""
@@ -24,6 +25,7 @@ for _task in (
         "sentiment", ("positive", "neutral", "negative"), "Is what this text says positive, negative, or neither?"
     ),
     Classification(),
+    EntityTask(),
     LabelTask("similarity", LEVELS, "How similar in meaning are the two texts?", texts=2, read=read_similarity),
     # Bowman, Angeli, Potts, Manning, "A large annotated corpus for learning natural language inference" (EMNLP 2015),
     # section 2.
@@ -75,12 +77,17 @@ def get_task(name: str) -> Task:
     if base not in TASKS:
         raise TASKS.unknown(name)
     task = TASKS.get(base)
-    if slash and not isinstance(task, Classification):
+    if not slash:
+        return task
+    if not hasattr(task, "with_scheme"):
         raise AuditError(f"task {base} has labels of its own, it takes no scheme ({scheme!r}); say {base}")
-    return _classification(scheme) if slash else task
+    return _with_scheme(base, scheme)
 
 
-_classification = cache(Classification)
+@cache
+def _with_scheme(base: str, scheme: str) -> Task:
+    task: Task = TASKS.get(base).with_scheme(scheme)  # type: ignore[attr-defined]
+    return task
 
 
 def base_of(task: str) -> str:
@@ -119,6 +126,15 @@ def spellings(tasks: Iterable[str]) -> dict[str, str]:
     return {label.casefold(): label for task in tasks for label in get_task(task).labels}
 
 
+def in_text(label: str, task: str, texts: Sequence[str], language: str = "en", own: OwnWords = NO_WORDS) -> str:
+    """Return a label as people read it beside the texts that it is about, as `label_words`: of spans the words that
+    they mark. A task whose plug-in is absent has labels as they are."""
+    said = getattr(TASKS.get(base_of(task)), "said", None) if base_of(task) in TASKS else None
+    if said is None or not texts:
+        return label_words(label, task, language, own)
+    return str(said(label, texts[0], wording(task, language, own).labels))
+
+
 def label_reader(task: Task) -> Callable[[str], str | None]:
     """Return a function that reads a label as somebody wrote it: in any case, and several labels of one text in any
     order; None for what is none of the task's.
@@ -129,6 +145,9 @@ def label_reader(task: Task) -> Callable[[str], str | None]:
     """
     if takes_sets(task):
         return task.together
+    if hasattr(task, "read_label"):
+        read: Callable[[str], str | None] = task.read_label
+        return read
     spelling = {label.casefold(): label for label in task.labels}
     return lambda written: spelling.get(written.strip().casefold())
 
@@ -145,7 +164,9 @@ def labels_to_write(task: Task) -> tuple[str, ...]:
     >>> labels_to_write(get_task("classification/refund+late"))
     ('none', 'refund', 'late', 'refund+late')
     """
-    return (NONE_OF_THEM, *task.parts, PLUS.join(task.parts)) if takes_sets(task) else task.labels
+    if takes_sets(task):
+        return (NONE_OF_THEM, *task.parts, PLUS.join(task.parts))
+    return tuple(getattr(task, "examples", task.labels))
 
 
 def takes_several(tasks: Iterable[str]) -> bool:
@@ -176,6 +197,18 @@ def labels_together(labels: Iterable[str], tasks: Iterable[str]) -> str:
     return PLUS.join(names) or NONE_OF_THEM  # of any scheme: the study's task looks at the labels
 
 
-__all__ = ["TASKS", "GradedTask", "Input", "LabelTask", "Output", "OwnWords", "Task", "Wording", "base_of", "get_task"]
+__all__ = [
+    "TASKS",
+    "GradedTask",
+    "Input",
+    "LabelTask",
+    "Output",
+    "OwnWords",
+    "Task",
+    "Wording",
+    "base_of",
+    "get_task",
+    "in_text",
+]
 __all__ += ["label_reader", "label_words", "labels_to_write", "labels_together", "matches", "spellings"]
 __all__ += ["takes_several", "text_columns", "text_names", "wording", "wording_of"]

@@ -136,7 +136,9 @@ class Task(Protocol):
 
     A plug-in's task may have `wordings`, a mapping from "en" and "zh" to `Wording`, `guideline_version`, a number from
     1 that counts up whenever a guideline changes (`wording_of`), and `text_names`, what its texts are called in files
-    beside `text` and `text_b`.
+    beside `text` and `text_b`. One whose answers cannot be listed (`audit.packs.entities`) has `labels` that contain
+    them, `read_label(written)`, `misfit(label, text)`, `output_of(value, text)`, `said(label, text)` and `examples`;
+    one with label schemes `with_scheme(scheme)`.
     """
 
     name: str

@@ -57,6 +57,10 @@ class Classification:
         several = "Which of these labels are right for this text?"
         self.question = several if self.parts else "What is the right label of this text?"
 
+    def with_scheme(self, scheme: str) -> "Classification":
+        """Return the task with the labels of a scheme. Raises AuditError for one that is neither known nor a list."""
+        return Classification(scheme)
+
     @property
     def multiple(self) -> bool:
         """Whether a text may have several labels."""

@@ -97,6 +97,7 @@ def _settle_form(engine: Engine, account_id: int, question_id: int, mode: str, c
             form,
             why=t("reason.why_flagged" if mode == FLAGS else "reason.why"),
             words=t("adjudicate.reason"),
+            answers=[opinion.answer for opinion in people if opinion.answer not in (None, UNSURE)],
         )
         _store_button(t("adjudicate.settle"), f"settle-{shown.id}", _settle, engine, account_id, shown, mode)
         if mode == FLAGS:
@@ -332,7 +333,7 @@ def _adjudication_html(settled: Adjudicated) -> str:
     )
     excerpt = f"{text[:_EXCERPT]}{'…' if len(text) > _EXCERPT else ''}"
     return (
-        f"<p><strong>{html(label_names(settled.allowed, settled.shown.task))}</strong> · "
+        f"<p><strong>{html(label_names(settled.allowed, settled.shown.task, settled.shown.texts))}</strong> · "
         f'<span lang="{html(settled.shown.languages[0])}">{html(excerpt)}</span></p>'
         f'<p class="audit-facts">{html(" · ".join(filter(None, facts)))}</p>'
     )

@@ -41,6 +41,7 @@ from audit.tasks.classification import NONE_OF_THEM
 from audit.tasks.questions import SCALES, UNSURE
 from audit.ui import session
 from audit.ui.language import html, label_name, label_names, plain, sentence, t, task_name, translated
+from audit.ui.marks import mark_names, marks_names
 from audit.ui.question import (
     FIELD,
     LEAST,
@@ -115,7 +116,7 @@ def _introduction(training: Training) -> None:
 def _training_question(engine: Engine, account_id: int, training: Training, least: timedelta) -> None:
     shown, place = training.shown, f"{training.attempt}-{training.answered}"
     st.caption(t("training.progress", number=training.answered + 1, of=training.questions, right=training.right))
-    show_question(shown)
+    show_question(shown, text=not marks_names(shown))
     _guideline_drawer(shown)
     with answer_bar():
         answer_buttons(shown, f"training-{place}", _training_answer, engine, account_id, shown, least)
@@ -128,8 +129,8 @@ def _training_question(engine: Engine, account_id: int, training: Training, leas
 def _feedback(shown: Shown, feedback: Feedback) -> None:
     """The text again, the answer to it, what is right and why; with signs and words, not colours alone."""
     show_question(shown)
-    allowed = plain(label_names(feedback.allowed, shown.task))
-    answer = plain(label_name(feedback.answer, shown.task))
+    allowed = plain(label_names(feedback.allowed, shown.task, shown.texts))
+    answer = plain(label_name(feedback.answer, shown.task, shown.texts))
     if feedback.right:
         st.success(t("training.right", answer=answer), icon=":material/check_circle:")
         if len(feedback.allowed) > 1:
@@ -255,12 +256,15 @@ def answer_buttons(shown: Shown, place: str, action: Callable[..., None], *args:
     if labels_together(shown):
         _label_switches(shown, place, action, *args)
         return
+    if marks_names(shown):
+        mark_names(shown, place, action, *args)
     graded = grades_of(shown)
     with (
         st.container(key="judge-graded", gap="xsmall") if graded else nullcontext(),
         st.container(key="judge", horizontal=True),
     ):
-        for number, answer in enumerate((*shown.labels, UNSURE), start=1):
+        labels = () if marks_names(shown) else shown.labels
+        for number, answer in enumerate((*labels, UNSURE), start=1):
             if graded and answer in (graded[0][0], graded[1][0]):
                 st.html(
                     f'<p class="audit-grade">{html(t("browse.right" if answer in graded[0] else "browse.wrong"))}</p>'
@@ -412,7 +416,7 @@ def _card() -> None:
         st.session_state.pop(_SHOWN, None)
         _nothing_left(engine, account.id)
     else:
-        show_question(shown, shown.compared_with)
+        show_question(shown, shown.compared_with, text=not marks_names(shown))
         _reminders(shown)
         _guideline(engine, account.id, shown)
     with answer_bar() if shown is not None else nullcontext():

@@ -281,7 +281,7 @@ def _output(part: Part, task: str) -> str:
         return t("browse.none")
     if part.output.error:
         return t("browse.error", error=part.output.error)
-    words = [label_name(part.output.label, task)] if part.output.label else []
+    words = [label_name(part.output.label, task, part.input.texts)] if part.output.label else []
     words += [t("browse.text_above")] if part.output.text else []
     words += [f"({part.output.score:.3f})"] if part.output.score is not None else []
     return " ".join(words)
@@ -290,7 +290,7 @@ def _output(part: Part, task: str) -> str:
 def _answer(part: Part, task: str) -> str:
     if not part.allowed:
         return t("browse.no_answer")
-    labels = label_names(part.allowed, task)
+    labels = label_names(part.allowed, task, part.input.texts)
     propagated = part.origin.startswith("carried ")
     origin = t(f"origin.{part.origin.removeprefix('carried ')}")
     return (

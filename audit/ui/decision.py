@@ -14,7 +14,8 @@ from audit.judging.causes import OTHER_REASON, REASONS
 from audit.judging.queue import Shown
 from audit.tasks.classification import NONE_OF_THEM
 from audit.ui.language import html, label_name, plain, sentence, t, translated
-from audit.ui.question import FIELD, answers_of, guideline_shown, labels_together, shortcut, show_question
+from audit.ui.marks import mark_names, marks_names
+from audit.ui.question import FIELD, answer_name, answers_of, guideline_shown, labels_together, shortcut, show_question
 
 ON_SCREEN = "decision-shown"
 """(the list of work, the question on the screen, since when)"""
@@ -40,7 +41,7 @@ def show_beside_form(shown: Shown) -> DeltaGenerator:
 def show_opinions(shown: Shown, people_opinions: Sequence[Opinion]) -> None:
     """Answers, comments and flags under numbers."""
     if people_opinions:
-        st.html(opinions_html(people_opinions, shown.task))
+        st.html(opinions_html(people_opinions, shown))
 
 
 @dataclass(frozen=True)
@@ -73,13 +74,15 @@ def decision_fields(
     words: str,
     heading: str | None = None,
     before: Decision = NOTHING_CHOSEN,
+    answers: Sequence[str] = (),
 ) -> None:
     """Buttons that switch labels on and off by digit, one for each reason by letter, and a field for words.
 
     `form` names the form: its choices are kept under this name, and begin as `before`. `why` is said above the reasons;
-    without it there are none. What is missing stands below the field that it is missing in.
+    without it there are none. Where names are marked, a key goes through the `answers` of people. What is missing
+    stands below the field that it is missing in.
     """
-    _label_switches(shown, form, before, heading)
+    _label_switches(shown, form, before, heading, answers)
     _problem(form, _LABELS)
     if why is not None:
         _reason_switches(form, before, why)
@@ -138,10 +141,15 @@ def on_in(form: str, before: Decision = NOTHING_CHOSEN) -> tuple[str, ...]:
     return tuple(labels) if where == form else before.labels
 
 
-def _label_switches(shown: Shown, form: str, before: Decision, heading: str | None) -> None:
+def _label_switches(
+    shown: Shown, form: str, before: Decision, heading: str | None, answers: Sequence[str] = ()
+) -> None:
     several = "adjudicate.allowed_together" if labels_together(shown) else "adjudicate.allowed"
     st.html(_field_name(heading or t("column.right_answer" if shown.group else several)))
     on = on_in(form, before)
+    if marks_names(shown):
+        mark_names(shown, form, _mark, form, answers=[*dict.fromkeys(answers)], before="".join(on[:1]))
+        return
     with st.container(key="judge", horizontal=True):
         for number, label in enumerate(answers_of(shown), start=1):
             _switch_button(
@@ -190,6 +198,11 @@ def _switch_label(form: str, before: Decision, shown: Shown, label: str) -> None
     alone = shown.group is not None or label in excluding
     after = {label} - set(on) if alone else (set(on) ^ {label}) - excluding
     st.session_state[_ON] = (form, tuple(option for option in answers_of(shown) if option in after))
+    st.session_state.pop(_MISSING, None)
+
+
+def _mark(form: str, answer: str) -> None:
+    st.session_state[_ON] = (form, (answer,))
     st.session_state.pop(_MISSING, None)
 
 
@@ -264,11 +277,11 @@ def put_last(key: str, items: Iterable[T]) -> list[T]:
     return sorted(items, key=lambda item: later.index(item) if item in later else -1)
 
 
-def opinions_html(opinions: Sequence[Opinion], task: str) -> str:
+def opinions_html(opinions: Sequence[Opinion], shown: Shown) -> str:
     """Opinions as an HTML list, under numbers."""
     rows = []
     for opinion in opinions:
-        answer = f" <strong>{html(label_name(opinion.answer, task))}</strong>" if opinion.answer else ""
+        answer = f" <strong>{html(answer_name(opinion.answer, shown))}</strong>" if opinion.answer else ""
         parts = [f"<br><q>{html(opinion.comment)}</q>"] if opinion.comment else []
         parts += [f"<br>{html(t('flagged.says'))} <q>{html(text)}</q>" for text in opinion.flags]
         rows.append(f"<li>{html(t('dispute.annotator', number=opinion.number))}{answer}{''.join(parts)}</li>")

@@ -1,7 +1,7 @@
 """The app's texts in the language of its user: `t("annotate.undo")`. They are written in data/messages."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
 from typing import Any, Literal, TypeVar
@@ -12,7 +12,7 @@ from audit.judging.words import DatabaseWords
 from audit.messages import LANGUAGES, catalogue, said, words
 from audit.relations.composition import summary_from
 from audit.resources import data_file
-from audit.tasks import Input, Wording
+from audit.tasks import Input, Wording, in_text
 from audit.text.differences import AFTER, BEFORE, Kind, differences
 from audit.text.languages import display_name
 from audit.ui.settings import LANGUAGE
@@ -91,12 +91,13 @@ def task_wording(task: str) -> Wording:
     return words_here().wording(task, language())
 
 
-def label_name(label: str, task: str) -> str:
-    """How a label of a task reads in this session's language; one that the task does not have, as it is.
+def label_name(label: str, task: str, texts: Sequence[str] = ()) -> str:
+    """How a label of a task reads in this session's language, beside the texts that it is about where these are here;
+    one that the task does not have, as it is.
 
     It is text, not Markdown: `audit.ui.language.plain` where a button or a message shows it.
     """
-    return task_wording(task).labels.get(label, label)
+    return in_text(label, task, texts, language(), words_here().of(task))
 
 
 def output_words(output: str, task: str) -> str:
@@ -104,9 +105,9 @@ def output_words(output: str, task: str) -> str:
     return task_wording(task).outputs.get(output, output)
 
 
-def label_names(labels: Iterable[str], task: str) -> str:
+def label_names(labels: Iterable[str], task: str, texts: Sequence[str] = ()) -> str:
     """Allowed labels in this session's language, with "or" between them."""
-    return t("browse.or").join(label_name(label, task) for label in labels)
+    return t("browse.or").join(label_name(label, task, texts) for label in labels)
 
 
 def question_of(task: str) -> str:

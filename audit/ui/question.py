@@ -68,7 +68,7 @@ def heading_html(text: str) -> str:
     return f'<h2 class="audit-question">{html(text)}</h2>'
 
 
-def show_question(shown: Shown, compared_with: Sequence[str] | None = None) -> None:
+def show_question(shown: Shown, compared_with: Sequence[str] | None = None, text: bool = True) -> None:
     """The question and its texts. `shown` knows nothing of systems and verdicts, and no output but the one that
     the question is about.
 
@@ -76,6 +76,9 @@ def show_question(shown: Shown, compared_with: Sequence[str] | None = None) -> N
     question about a text or several, what differs from them is marked, with what was left out in its place.
     """
     title = heading_html(asked_in_words(shown))
+    if not text:  # it stands where names are marked in it
+        st.html(title)
+        return
     if shown.group is None:
         texts = _texts_html(shown, compared_with)
         marked = _version_html(shown, compared_with, texts) if compared_with else ""
@@ -140,7 +143,7 @@ def grades_of(shown: Shown) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
 def answer_name(answer: str, shown: Shown) -> str:
     """How an answer to a question reads: a label of its task, or a rating in words."""
     rating = shown.kind in SCALES and answer != UNSURE
-    return t(f"scale.{shown.kind}_{answer}") if rating else label_name(answer, shown.task)
+    return t(f"scale.{shown.kind}_{answer}") if rating else label_name(answer, shown.task, shown.texts)
 
 
 def shortcut(answer: str, number: int) -> str | None:

@@ -1,0 +1,358 @@
+"""Relations of named entities: a name is replaced, mistyped or joined by others, or what is no name changes; the spans
+move with the text, and nothing else about them does.
+
+Source of the kinds: Wang et al., "TextFlint" (2021), section 3.2 and table 2b: ConcatSent, CrossCategory, EntTypos,
+OOV, SwapLonger and SwapNamedEnt, and its universal transformations.
+"""
+
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from audit.relations import Outcome, Verdict
+from audit.relations.base import Carry, Chained, Member, Rewriting, Rewritten, Seen, Source, Steps, Words
+from audit.relations.registry import get_relation, register
+from audit.resources import data_rows
+from audit.tasks import Input, Output
+from audit.tasks.entities import Span, moved, read_spans, write_spans
+from audit.text import Analysis
+
+# Names that replace others. Places and English persons are those of the relations of the other tasks.
+
+_ENGLISH: Mapping[str, tuple[str, ...]] = {
+    "organisation": (
+        *("Siemens", "Toyota", "Nestlé", "Unilever", "Nokia", "Samsung", "Airbus", "Volvo", "Heineken", "Michelin"),
+        *("Bosch", "Panasonic", "Vodafone", "Allianz"),
+    ),
+    "longer organisation": (
+        *(
+            "Royal Dutch Airlines",
+            "Deutsche Bank",
+            "Bank of Nova Scotia",
+            "Procter & Gamble",
+            "Johns Hopkins University",
+        ),
+        *("London School of Economics", "American Broadcasting Company", "Massachusetts Institute of Technology"),
+    ),
+    "longer place": (
+        *("Papua New Guinea", "Bosnia and Herzegovina", "Trinidad and Tobago", "Stratford-upon-Avon", "Rio de Janeiro"),
+        *("Salt Lake City", "Newcastle upon Tyne", "San Luis Potosí"),
+    ),
+    "longer person": (
+        *("Mary Elizabeth Thompson", "John Michael Harris", "Anna Maria van den Berg", "Robert James Edwards"),
+        *("Helen Margaret Collins", "Pedro Luis de la Cruz", "Sarah Jane Wilson-Clarke", "Peter Paul Bennett"),
+    ),
+}
+_CHINESE: Mapping[str, tuple[str, ...]] = {
+    "person": ("李明", "王芳", "张伟", "刘洋", "陈静", "赵磊", "周婷", "吴强", "孙丽", "郑浩", "黄敏", "徐刚"),
+    "place": ("杭州", "成都", "武汉", "南京", "青岛", "长沙", "沈阳", "昆明", "合肥", "福州", "济南", "郑州"),
+    "organisation": ("华为公司", "海尔集团", "联想集团", "复旦大学", "浙江大学", "招商银行", "格力电器", "美的集团"),
+    "longer person": ("欧阳明月", "司马建国", "诸葛文华", "上官婉如", "皇甫志强", "司徒晓峰"),
+    "longer place": ("呼和浩特市", "乌鲁木齐市", "齐齐哈尔市", "西双版纳州", "张家界市", "石家庄市"),
+    "longer organisation": (
+        "中国科学技术大学",
+        "北京外国语大学",
+        "中国工商银行",
+        "中国石油化工集团公司",
+        "上海音乐学院",
+    ),
+}
+_ONSETS, _VOWELS = ("B", "D", "Dr", "F", "G", "K", "L", "M", "N", "P", "R", "S", "T", "Tr", "V", "Z"), "aeiou"
+_KIND_OF = {name: kind.split()[-1] for names in (_ENGLISH, _CHINESE) for kind, of in names.items() for name in of}
+
+
+@cache
+def _places() -> Mapping[str, tuple[str, ...]]:
+    """Return place -> the places of its line in the table: countries of a part of the world, cities of a country."""
+    lines = [tuple(names.split(";")) for _, names in data_rows("lexicons/places.tsv", 2)]
+    return {name: line for line in lines for name in line}
+
+
+@cache
+def _persons() -> tuple[Mapping[str, str], Mapping[str, tuple[str, ...]]]:
+    """Return first name -> m or f; and m, f and - (surnames) -> names that replace others."""
+    rows = data_rows("lexicons/names.tsv", 3)
+    known = {name: gender for gender, _, names in rows if gender != "-" for name in names.split()}
+    return known, {gender: tuple(names.split()) for gender, use, names in rows if use == "new"}
+
+
+Make = Callable[[str, str, str, random.Random], tuple[str, str] | None]
+"""(kind, name, language, choices) -> the name that replaces it and its kind, or None where none would read well."""
+
+
+def _same_kind(kind: str, name: str, language: str, choices: random.Random) -> tuple[str, str] | None:
+    if language == "zh":
+        return _drawn(kind, _CHINESE.get(kind, ()), name, choices)
+    if kind == "place":  # only one of the table: "the Netherlands" and "Lake Erie" need other words around them
+        return _drawn(kind, _places().get(name, ()), name, choices)
+    if kind != "person":
+        return _drawn(kind, _ENGLISH.get(kind, ()) if re.fullmatch(r"[A-Z]\w+", name) else (), name, choices)
+    words, (known, new) = name.split(), _persons()
+    if len(words) > 2 or not all(re.fullmatch(r"[A-Z][a-z]+", word) for word in words):
+        return None
+    gender = known.get(words[0])
+    if gender is None and len(words) == 2:
+        return None
+    pools = [new[gender]] if gender else [new["-"]]
+    pools += [new["-"]] * (len(words) - 1)
+    made = " ".join(choices.choice([other for other in pool if other not in words]) for pool in pools)
+    return made, kind
+
+
+def _other_kind(kind: str, name: str, language: str, choices: random.Random) -> tuple[str, str] | None:
+    kinds = [other for other in ("person", "place", "organisation") if other != kind]
+    other = choices.choice(kinds)
+    if language == "zh":
+        return _drawn(other, _CHINESE[other], name, choices)
+    pools = {"place": tuple(_places()), "organisation": _ENGLISH["organisation"]}
+    first, last = (choices.choice(_persons()[1][of]) for of in (choices.choice("mf"), "-"))
+    return _drawn(other, pools.get(other, (f"{first} {last}",)), name, choices)
+
+
+def _longer(kind: str, name: str, language: str, choices: random.Random) -> tuple[str, str] | None:
+    pool = (_CHINESE if language == "zh" else _ENGLISH).get(f"longer {kind}", ())
+    return _drawn(kind, [other for other in pool if len(other) > len(name)], name, choices)
+
+
+def _unknown(kind: str, name: str, language: str, choices: random.Random) -> tuple[str, str] | None:
+    """Return a name that nobody has: of invented syllables, as many words as the name has."""
+    if language == "zh":
+        return None
+    words = name.split()
+    if len(words) > 3 or not all(re.fullmatch(r"[A-Z][\w'.-]*", word) for word in words):
+        return None
+    made = [
+        choices.choice(_ONSETS) + choices.choice(_VOWELS) + choices.choice(_ONSETS).lower() + choices.choice(_VOWELS)
+        + choices.choice("lnrst")
+        for _ in words
+    ]  # fmt: skip
+    return " ".join(made), kind
+
+
+def _mistyped(kind: str, name: str, language: str, choices: random.Random) -> tuple[str, str] | None:
+    """Return the name with two letters inside a word of it swapped."""
+    at = [match.start() + 1 for match in re.finditer(r"(?<=[A-Za-z])(?=([a-z])(?!\1)[a-z]{2})", name)]
+    if language == "zh" or not at:
+        return None
+    place = choices.choice(at)
+    return name[: place - 1] + name[place] + name[place - 1] + name[place + 1 :], kind
+
+
+def _drawn(kind: str, pool: Sequence[str], name: str, choices: random.Random) -> tuple[str, str] | None:
+    others = [other for other in pool if other != name]
+    return (choices.choice(others), kind) if others else None
+
+
+# A name is replaced: one of the gold answer's, else one that the system found.
+
+
+@dataclass(frozen=True)
+class _Replaced:
+    """The steps of a relation that replaces one name."""
+
+    make: Make
+
+    def __call__(self, source: Source, choices: random.Random) -> Steps:
+        (output,) = yield [Member("source", source.input)]
+        text, language = source.input.text, source.input.languages[0]
+        spans = list(read_spans(source.gold or str(output.label)) or ())
+        choices.shuffle(spans)
+        for span in spans:
+            made = self.make(span.kind, text[span.start : span.end], language, choices)
+            if made is not None:
+                break
+        else:
+            return None
+        after = text[: span.start] + made[0] + text[span.end :]
+        (follow_up,) = yield [Member("follow_up", Input((after,), source.input.languages))]
+        expected = _replaced(read_spans(str(output.label)) or (), text, after, span, made[1])
+        return _compared(expected, follow_up)
+
+
+def _compared(expected: Sequence[Span] | None, follow_up: Output) -> Verdict:
+    if expected is None:
+        return Verdict(Outcome.INAPPLICABLE, reason="what changed is a part of a name that the system found")
+    return Verdict(Outcome.SATISFIED if write_spans(expected) == follow_up.label else Outcome.VIOLATED)
+
+
+def _replaced(spans: Sequence[Span], before: str, after: str, changed: Span, kind: str) -> tuple[Span, ...] | None:
+    """Return the spans after the name at `changed` became another one, of this kind; None where they cannot be told:
+    a span cuts that name, or says that it is of a third kind."""
+    grown = len(after) - len(before)
+    result = []
+    for span in spans:
+        if (span.start, span.end) == changed[:2]:
+            if span.kind != changed.kind and kind != changed.kind:
+                return None
+            result.append(Span(span.start, span.end + grown, kind if kind != changed.kind else span.kind))
+        elif span.end <= changed.start:
+            result.append(span)
+        elif span.start >= changed.end:
+            result.append(Span(span.start + grown, span.end + grown, span.kind))
+        else:
+            return None
+    return tuple(result)
+
+
+def _change(before: str, after: str, spans: Sequence[Span]) -> Span | None:
+    """Return the span outside of which two texts are equal; None where there is none, or are several."""
+    grown = len(after) - len(before)
+    fits = [span for span in spans if before[: span.start] == after[: span.start] and span.end + grown > span.start
+            and before[span.end :] == after[span.end + grown :]]  # fmt: skip
+    return fits[0] if len(fits) == 1 else None
+
+
+@dataclass(frozen=True)
+class _CarriesReplaced:
+    """What is right moves with the text, where the answer has the name that was replaced; else people are asked."""
+
+    other_kind: bool = False
+
+    def __call__(self, answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset[str] | None:
+        if source is None or follow_up is None:
+            return None
+        before, after, spans = source.input.text, follow_up.input.text, read_spans(answer) or ()
+        changed = _change(before, after, spans)
+        if changed is None:
+            return None
+        new = after[changed.start : changed.end + len(after) - len(before)]
+        kind = changed.kind
+        if self.other_kind:
+            kind = _KIND_OF.get(new) or ("place" if new in _places() else "person")
+        spans_after = _replaced(spans, before, after, changed, kind)
+        return None if spans_after is None else frozenset({write_spans(spans_after)})
+
+
+_TYPOS = "the mistyped name"
+REPLACED: Mapping[str, tuple[str, Make, tuple[str, ...]]] = {
+    "same-kind": ("becomes another one of the same kind", _same_kind, ("en", "zh")),
+    "other-kind": ("becomes one of another kind", _other_kind, ("en", "zh")),
+    "unknown-name": ("becomes an invented one", _unknown, ("en",)),
+    "longer-name": ("becomes a longer one of the same kind", _longer, ("en", "zh")),
+    "name-typos": ("has two letters swapped", _mistyped, ("en",)),
+}
+"""Relation -> what happens to a name, by which function, in which languages."""
+for _name, (_words, _make, _languages) in REPLACED.items():
+    register(
+        Chained(
+            task="entities",
+            name=_name,
+            family="another name",
+            summary=f"A name (of gold, else one that the system found) {_words}; the spans move with the text.",
+            unit="any",
+            languages=_languages,
+            carry=Carry(_CarriesReplaced(_name == "other-kind"), reads=True),
+            walk=_Replaced(_make),
+            question={
+                "en": f"In text B one name of text A {_words}. Are all other names the same in both?",
+                "zh": "文本B里有一个名称与文本A不同。其余的名称是否都一样？",
+            },
+        )
+    )
+
+
+# Names stay, and what is around them changes.
+
+
+def spans_move(outputs: Sequence[Output], words: Words) -> Verdict:
+    """The follow-up's spans are the source's where they are in the text now, and those of a sentence of ours behind it;
+    inapplicable where one was changed beyond recognition."""
+    ((before, after),) = words
+    return _compared(_after(read_spans(str(outputs[0].label)) or (), before, after), outputs[1])
+
+
+def _after(spans: Sequence[Span], before: str, after: str) -> tuple[Span, ...] | None:
+    found = moved(spans, before, after)
+    added = next((sentence for sentence in _SENTENCES if after == f"{before} {sentence}"), "")
+    behind = len(after) - len(added)
+    ours = [Span(behind + start, behind + end, kind) for start, end, kind in _SENTENCES.get(added, ())]
+    return None if found is None else (*found, *ours)
+
+
+def _carries_moved(answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset[str] | None:
+    """What is right moves with the text; people are asked where a span was changed beyond recognition."""
+    if source is None or follow_up is None:
+        return None
+    spans = _after(read_spans(answer) or (), source.input.text, follow_up.input.text)
+    return None if spans is None else frozenset({write_spans(spans)})
+
+
+@dataclass(frozen=True)
+class _Around:
+    """Rewrites the text with a function, and tells the check both."""
+
+    change: Callable[[Analysis, random.Random], str | list[str] | None]
+
+    def __call__(self, texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
+        made = self.change(texts[0], choices)
+        after = made[0] if isinstance(made, list) else made
+        return Rewritten((after,), ((texts[0].text, after),)) if after else None
+
+
+def _closed(text: Analysis) -> str | None:
+    """Return a text that another sentence may stand behind; None where it has no end."""
+    return text.text if re.search(r"[.!?。！？][\"')”’]*$", text.text) else None
+
+
+def irrelevant_sentence(text: Analysis, choices: random.Random) -> str | None:
+    """A sentence without names stands behind the text"""
+    pool = _PLAIN["zh" if text.language == "zh" else "en"]
+    return f"{text.text} {choices.choice(pool)}" if _closed(text) else None
+
+
+def concatenated(text: Analysis, choices: random.Random) -> str | None:
+    """A sentence with two names stands behind the text"""
+    return f"{text.text} {choices.choice([*_SENTENCES])}" if _closed(text) else None
+
+
+_PLAIN = {
+    "en": (
+        "It was an ordinary day, and nothing else happened.", "The weather was fine, with a little wind.",
+        "There was nothing more to say about it.", "After that, everybody went home.",
+    ),
+    "zh": ("那天天气不错，有一点风。", "后来就没有发生别的事。", "大家随后都回家了。"),
+}  # fmt: skip
+_SENTENCES: Mapping[str, tuple[Span, ...]] = {
+    "Susan Walker flew to Lisbon.": (Span(0, 12, "person"), Span(21, 27, "place")),
+    "James Turner lives in Chicago.": (Span(0, 12, "person"), Span(22, 29, "place")),
+    "Laura Bennett works for Siemens.": (Span(0, 13, "person"), Span(24, 31, "organisation")),
+    "Toyota opened an office in Vienna.": (Span(0, 6, "organisation"), Span(27, 33, "place")),
+}
+AROUND: Mapping[str, tuple[str, Any, tuple[str, ...]]] = {
+    "irrelevant-sentence": ("A sentence without names stands behind the text", irrelevant_sentence, ("en", "zh")),
+    "concatenated": ("A sentence with two names stands behind the text", concatenated, ("en",)),
+    "upper-case": ("All letters are capitals", "upper-case", ("en",)),
+    "final-mark": ("The last mark is left out or put", "final-mark", ("en",)),
+    "punctuation-added": ("Marks that say nothing are added", "punctuation-added", ("en",)),
+    "typos": ("A letter of one word in ten is that of a key beside it", "typos", ("en",)),
+    "adverbs": ('By the main verb stands "actually" or the like', "adverbs", ("en",)),
+    "opening-phrase": ("A phrase that says nothing stands before the text", "opening-phrase", ("en",)),
+    "wide-spaces": ("Two or three spaces stand between some words", "wide-spaces", ("en",)),
+    "tense": ("Finite verbs change from the present to the past, or back", "tense", ("en",)),
+}
+"""Relation -> what happens to a text, by a function or by the relation of this name of other tasks, in which
+languages."""
+for _name, (_words, _of, _languages) in AROUND.items():
+    _perturb = get_relation("classification", _of).perturb if isinstance(_of, str) else _of  # type: ignore[attr-defined]
+    register(
+        Rewriting(
+            task="entities",
+            name=_name,
+            family="other words around names",
+            summary=f"{_words}; the spans move with the text.",
+            unit="any",
+            languages=_languages,
+            carry=Carry(_carries_moved, reads=True),
+            keeps="every name",
+            may_break="names that are capitalised for no other reason" if _name == "upper-case" else "names of its own",
+            rewrite=_Around(_perturb),
+            check=spans_move,
+            question={
+                "en": "Does text B have the names of text A, of the same kinds, and no others but those added?",
+                "zh": "文本B里的名称（除新加的以外）是否与文本A里的相同，类别也相同？",
+            },
+        )
+    )
