@@ -137,8 +137,8 @@ def agreement(
     ratings: Ratings = None,
     columns: Columns = (),
     about: Annotated[
-        Literal["labels", "false", "groups"],
-        Told("labels, whether drawn groups are false, or whether relations hold in groups"),
+        Literal["labels", "false", "groups", "names", "words"],
+        Told("labels, whether drawn groups are false, whether relations hold in groups, or names or words of entities"),
     ] = "labels",
     by: Annotated[Literal["relation", "system", "language", "pair"] | None, Told("for each of these, too")] = None,
     options: CoefficientOptions = CoefficientOptions(),
@@ -179,12 +179,14 @@ def _parts(rated: Any, column: str | None) -> Any:
 
 def _stored(engine: Any, about: str, column: str | None, task: str | None) -> tuple[Any, Any]:
     """Return the ratings of a database, and the parts that they are told by."""
-    from audit.reports.ratings import attributed, opinions, stored_ratings
+    from audit.reports.ratings import attributed, of_spans, opinions, stored_ratings
 
     if about == "false":
         rated = opinions(engine, task)
         return rated, _parts(rated, column)
     rated = stored_ratings(engine, task, "group") if about == "groups" else stored_ratings(engine, task)
+    if about in ("names", "words"):
+        rated = of_spans(engine, rated, "name" if about == "names" else "word")
     return rated, attributed(engine, column) if column else None  # type: ignore[arg-type]
 
 

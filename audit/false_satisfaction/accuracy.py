@@ -1,7 +1,7 @@
 """How often systems are right about the sources themselves, where these have gold labels or settled answers."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from audit.sampling.samples import has_clear_gold
 from audit.statistics.intervals import effective_size_of_sums
 from audit.store import rows_among, snapshot, table_of, tables
 from audit.tasks import Output, get_task
+from audit.tasks.entities import EntityTask, f1, matches, rates
 
 NO_GOLD = message("no_rate.no_gold")
 PAIRS = "outputs of this task are judged one by one: a corpus has references, which are a proxy and never gold"
@@ -31,6 +32,8 @@ class SystemAccuracy:
     outputs: int
     right: int
     worth: float | None = None
+    names: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Of entities, precision, recall and F1 by kind, and over `all` names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ def right_outputs(database: Engine | Connection, counted: Counted, whose: Whose 
 
 def _of_study(connection: Connection, row: StudyRow, systems: Sequence[Sequence[Any]], whose: Whose) -> RightOutputs:
     study, is_wrong = row["id"], get_task(row["task"]).is_wrong
+    answers: dict[int, list[tuple[str, str]]] = {}
     if get_task(row["task"]).question_kind == "pair":
         return RightOutputs(study, 0, (), PAIRS)
     by: Literal["gold", "people"] = "gold"
@@ -78,6 +82,9 @@ def _of_study(connection: Connection, row: StudyRow, systems: Sequence[Sequence[
         return RightOutputs(study, 0, (), NO_GOLD)
     counts: dict[tuple[int, str | None], list[int]] = {}
     for system, cluster, number, allowed, output in rows:
+        if isinstance(get_task(row["task"]), EntityTask):
+            best = max(sorted(allowed), key=lambda answer: f1(*matches(str(output.label), answer)))
+            answers.setdefault(system, []).extend([(str(output.label), best)] * number)
         of_cluster = counts.setdefault((system, cluster), [0, 0])
         of_cluster[0] += number
         of_cluster[1] += 0 if is_wrong(output, allowed) else number
@@ -87,7 +94,12 @@ def _of_study(connection: Connection, row: StudyRow, systems: Sequence[Sequence[
         alone = [(1, 1)] * hits + [(1, 0)] * (number - hits) if cluster is None else [(number, hits)]
         clusters.setdefault(system, []).extend(alone)
     names = sorted((int(id), str(name)) for _, id, name in systems)
-    return RightOutputs(study, texts, tuple(_accuracy(name, clusters.get(id, [])) for id, name in names), by=by)
+    return RightOutputs(
+        study,
+        texts,
+        tuple(_accuracy(name, clusters.get(id, []), rates(answers.get(id, ()))) for id, name in names),
+        by=by,
+    )
 
 
 _Hits = list[tuple[int, str | None, int, frozenset[str], Output]]
@@ -136,7 +148,7 @@ def _by_people(connection: Connection, study: int, task: str) -> tuple[int, _Hit
     return len(clusters), [(system, clusters[id], 1, allowed[id], Output(*values)) for system, id, *values in said]
 
 
-def _accuracy(system: str, clusters: list[tuple[int, int]]) -> SystemAccuracy:
+def _accuracy(system: str, clusters: list[tuple[int, int]], names: Mapping[str, Mapping[str, float]]) -> SystemAccuracy:
     size, right = np.array(clusters, int).reshape(-1, 2).T
     worth = None if (size == 1).all() else effective_size_of_sums(right, size)
-    return SystemAccuracy(system, int(size.sum()), int(right.sum()), worth)
+    return SystemAccuracy(system, int(size.sum()), int(right.sum()), worth, names)

@@ -18,7 +18,7 @@ from audit.judging.unit import Work, check_answer, unit_of_work
 from audit.keys import digest
 from audit.messages import message
 from audit.store.core import adjudication, aside, count_rows, judgement, question
-from audit.tasks.questions import BROKEN, HOLDS, UNSURE
+from audit.tasks.questions import BROKEN, HOLDS, UNSURE, in_order
 
 LAST = 10  # Adjudications that can be changed
 
@@ -129,7 +129,7 @@ def _latest(connection: Connection, account_id: int) -> list[Adjudicated]:
     adjudications = []
     for row in connection.execute(query).all():
         shown = show(connection, row.question_id)
-        allowed = tuple(label for label in shown.labels if label in row.allowed)
+        allowed = in_order(row.allowed, shown.labels)
         adjudications.append(Adjudicated(row.id, shown, allowed, row.code, row.reason, row.decided_at))
     return adjudications
 

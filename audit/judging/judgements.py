@@ -24,7 +24,7 @@ from audit.judging.unit import check_answer, unit_of_work
 from audit.messages import message
 from audit.store import reading, tables
 from audit.store.core import aside, judgement, lease, question
-from audit.tasks.questions import SCALES, labels_of
+from audit.tasks.questions import SCALES, in_order, labels_of
 
 UNDOS = 10  # Answers that can be undone one after the other
 
@@ -331,5 +331,5 @@ def train(
         id = work.judge(following, answer, PASS, shown_at=shown_at, supersedes=connection.execute(before).scalar())
         state = replace(state, given={**state.given, question_id: answer})
         finished = write_attempt(connection, account_id, state, id)
-    allowed = tuple(label for label in labels_of(following.task, following.kind) if label in following.allowed)
+    allowed = in_order(following.allowed, labels_of(following.task, following.kind))
     return Feedback(question_id, answer, answer in allowed, allowed, following.explanation, finished)

@@ -93,7 +93,7 @@ def check_answer(question: Row[Any] | None, question_id: int, answer: str, comme
     if question is None:
         raise Refused(message("refused.no_question", id=question_id))
     labels = labels_of(question.task, question.kind)
-    if answer not in (*labels, UNSURE):
+    if answer not in labels and answer != UNSURE:
         raise Refused(message("wrong.answer", answer=answer[:40], allowed=[*labels, UNSURE]))
     check_comment(comment)
     return question

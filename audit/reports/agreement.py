@@ -14,7 +14,7 @@ from audit.errors import AuditError
 from audit.messages import message, with_commas
 from audit.relations.registry import name_order
 from audit.reports.document import Entry
-from audit.reports.ratings import Rated, stored_ratings
+from audit.reports.ratings import Rated, of_spans, stored_ratings
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import UNKNOWN, count, number
 from audit.statistics.agreement import COEFFICIENTS, Ratings, annotator_pairs, check_level, label_pairs, suite
@@ -98,6 +98,7 @@ def stored_agreement(engine: Engine, by: int | None = None, among: ColumnElement
     for task, kind in sorted(kinds, key=lambda asked: (asked[0], asked[1] == "group", asked[1])):
         try:
             rated = stored_ratings(engine, task, kind, by=by, among=among)
+            rated = of_spans(engine, rated, "name") if rated.labels is None else rated
             report = agreement_report(rated)
         except AuditError as problem:
             if type(problem) is not AuditError:

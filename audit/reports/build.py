@@ -292,6 +292,7 @@ def accuracy_entries(
                 genuine = estimated(None, reason=genuine["reason"])
             observed = None if rates["vr_observed"] is None else 1 - rates["vr_observed"]
             of = {"system": answered.system, "right": answered.right, "accuracy": accuracy_of(answered, confidence)}
+            of |= {"names": answered.names} if answered.names else {}
             systems.append(of | {"sr_observed": observed, "sr_genuine": genuine})
         entries.append(
             {name: table[name] for name in ("task", "study", "corpus")}

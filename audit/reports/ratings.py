@@ -20,6 +20,7 @@ from audit.store import rows_among
 from audit.store.bulk import LIMIT
 from audit.store.core import annotator, input_table, judgement, question, source, system
 from audit.tasks import get_task
+from audit.tasks.entities import units
 from audit.tasks.questions import ABOUT_OUTPUTS, UNSURE, Subject, labels_of
 
 RATING = ["item", "annotator", "label"]
@@ -143,7 +144,31 @@ def stored_ratings(
     frame = frame.loc[~unsure, RATING].astype({"item": str}).reset_index(drop=True)
     asked = kind or get_task(judged[0]).question_kind
     origin: dict[str, object] = {"task": judged[0]} | ({} if asked == "input" else {"about": f"{asked}s"})
-    return Rated(frame, labels_of(judged[0], asked), notes, origin)
+    labels = None if asked == "input" and hasattr(get_task(judged[0]), "read_label") else labels_of(judged[0], asked)
+    return Rated(frame, labels, notes, origin)
+
+
+def of_spans(engine: Engine, rated: Rated, by: Literal["name", "word"]) -> Rated:
+    """Return ratings of texts, whose labels are spans, as ratings of each name that any of them has, or of each word: a
+    kind, or `none`; names and words of one text are a cluster. Raises AuditError where the answers are no spans."""
+    if rated.labels is not None:
+        raise AuditError("names and words are agreed on in the task entities alone; leave about=names and words out")
+    with engine.connect() as connection:
+        query = select(question.c.id, input_table.c.texts).join(input_table, input_table.c.id == question.c.input_id)
+        texts = {str(id): text for id, (text, *_) in rows_among(connection, query, question.c.id, _ids(rated))}
+    rows = []
+    for item, of in rated.frame.groupby("item", sort=False):
+        for place, kinds in units(texts[item], list(of["label"]), by).items():
+            name = f"{item}/{place[0]}-{place[1]}"
+            rows += [(name, who, kind, item) for who, kind in zip(of["annotator"], kinds, strict=True)]
+    if not rows:
+        raise AuditError("nobody has marked a name yet, so there is nothing to agree on")
+    frame = pd.DataFrame(rows, columns=[*RATING, "cluster"])
+    return Rated(frame, None, rated.notes, {**rated.origin, "about": f"{by}s"})
+
+
+def _ids(rated: Rated) -> list[int]:
+    return sorted({int(item) for item in rated.frame["item"]})
 
 
 # What the questions serve, to tell agreement by relation, system and language.

@@ -526,7 +526,16 @@ def accuracy(report: Entry, say: Say) -> Sections:
             ends = {"accuracy": "value", "accuracy_low": "low", "accuracy_high": "high"}
             right = [{end: one["accuracy"][key] for end, key in ends.items()} for one in systems]
             bars = [_bar(one["system"], one, "sr") | of for one, of in zip(systems, right, strict=True)]
-            parts = [rates, _bars(bars, say("accuracy.alt", title=title), say("chart.key_accuracy"))]
+            names = [
+                {"system": one["system"], "label": kind, "names": of["names"]}
+                | {share: percent(of[share]) for share in ("precision", "recall", "f1")}
+                for one in systems
+                for kind, of in one.get("names", {}).items()
+            ]
+            by_name = [table_of(say, names, "system", "label", "names", "precision", "recall", "f1", names=2)] * bool(
+                names
+            )
+            parts = [rates, *by_name, _bars(bars, say("accuracy.alt", title=title), say("chart.key_accuracy"))]
         yield Section(title, [*parts, *_accuracy_lines(entry, say)])
 
 

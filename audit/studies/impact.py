@@ -77,7 +77,10 @@ def consequences(engine: Engine, account_id: int, question_ids: Collection[int])
             subject = (row.task, row.input_id, row.output)
             trials = [
                 ChainMap({subject: KnownAnswer(frozenset({label}), "adjudicated")}, answers)
-                for label in labels_of(row.task, row.kind)
+                for label in {
+                    *labels_of(row.task, row.kind),
+                    *(step.output.label or "" for of in having.get(subject, ()) for step in of.steps),
+                }
             ]
             decided = [
                 of for of in having.get(subject, ()) if len({settle_group(of, trial).state for trial in trials}) > 1

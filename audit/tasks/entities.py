@@ -386,7 +386,7 @@ def rates(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, float]]:
     >>> rates([("0-5 person; 9-14 place", "0-5 person")])["all"]["precision"]
     0.5
     """
-    counts: dict[str, Counter[str]] = {"all": Counter()}
+    counts: dict[str, Counter[str]] = {}
     for output, answer in pairs:
         found, right = ({*(read_spans(label) or ())} for label in (output, answer))
         for what, spans in (("found", found), ("there", right), ("right", found & right)):

@@ -1,6 +1,6 @@
 """What people are asked about a task, and may answer: as data, without a database."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from audit.keys import digest
@@ -32,6 +32,12 @@ def labels_of(task: str, kind: str) -> tuple[str, ...]:
     if kind in SCALES:
         return RATINGS
     return (HOLDS, BROKEN) if kind == "group" else get_task(task).labels
+
+
+def in_order(allowed: Iterable[str], labels: Sequence[str]) -> tuple[str, ...]:
+    """Return answers in the order of the labels; those that no list has, as spans, behind them."""
+    listed = [*labels]
+    return tuple(sorted(allowed, key=lambda label: (listed.index(label) if label in listed else len(listed), label)))
 
 
 @cache
