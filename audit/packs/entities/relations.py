@@ -28,14 +28,8 @@ _ENGLISH: Mapping[str, tuple[str, ...]] = {
         *("Bosch", "Panasonic", "Vodafone", "Allianz"),
     ),
     "longer organisation": (
-        *(
-            "Royal Dutch Airlines",
-            "Deutsche Bank",
-            "Bank of Nova Scotia",
-            "Procter & Gamble",
-            "Johns Hopkins University",
-        ),
-        *("London School of Economics", "American Broadcasting Company", "Massachusetts Institute of Technology"),
+        *("Johns Hopkins University", "Procter & Gamble", "Standard Chartered Bank", "Rolls-Royce Motor Cars"),
+        *("Imperial College London", "Morgan Stanley Capital International", "Marks & Spencer", "Texas Instruments"),
     ),
     "longer place": (
         *("Papua New Guinea", "Bosnia and Herzegovina", "Trinidad and Tobago", "Stratford-upon-Avon", "Rio de Janeiro"),
@@ -134,11 +128,16 @@ def _unknown(kind: str, name: str, language: str, choices: random.Random) -> tup
 
 def _mistyped(kind: str, name: str, language: str, choices: random.Random) -> tuple[str, str] | None:
     """Return the name with two letters inside a word of it swapped."""
-    at = [match.start() + 1 for match in re.finditer(r"(?<=[A-Za-z])(?=([a-z])(?!\1)[a-z]{2})", name)]
-    if language == "zh" or not at:
+    places = [
+        at
+        for word in re.finditer(r"\b[A-Z][a-z]{4,}\b", name)
+        for at in range(word.start() + 1, word.end() - 1)
+        if name[at] != name[at + 1]
+    ]
+    if not places:
         return None
-    place = choices.choice(at)
-    return name[: place - 1] + name[place] + name[place - 1] + name[place + 1 :], kind
+    at = choices.choice(places)
+    return name[:at] + name[at + 1] + name[at] + name[at + 2 :], kind
 
 
 def _drawn(kind: str, pool: Sequence[str], name: str, choices: random.Random) -> tuple[str, str] | None:
@@ -162,7 +161,7 @@ class _Replaced:
         choices.shuffle(spans)
         for span in spans:
             made = self.make(span.kind, text[span.start : span.end], language, choices)
-            if made is not None:
+            if made is not None and (self.make is _mistyped or _stands_alone(span, spans, text)):
                 break
         else:
             return None
@@ -170,6 +169,15 @@ class _Replaced:
         (follow_up,) = yield [Member("follow_up", Input((after,), source.input.languages))]
         expected = _replaced(read_spans(str(output.label)) or (), text, after, span, made[1])
         return _compared(expected, follow_up)
+
+
+def _stands_alone(span: Span, spans: Sequence[Span], text: str) -> bool:
+    """Return whether another name fits in the place of one: no article is before it ("the Senate", "a Liberal"), and no
+    other name beside it ("Phoenix, Arizona")."""
+    if re.search(r"\b(?:the|an?)\s+$", text[: span.start], re.IGNORECASE):
+        return False
+    gaps = (text[min(span.end, other.end) : max(span.start, other.start)] for other in spans if other != span)
+    return not any(re.fullmatch(r"[\s,/&-]{0,3}|'s ", gap) for gap in gaps)
 
 
 def _compared(expected: Sequence[Span] | None, follow_up: Output) -> Verdict:
@@ -246,6 +254,9 @@ for _name, (_words, _make, _languages) in REPLACED.items():
             languages=_languages,
             carry=Carry(_CarriesReplaced(_name == "other-kind"), reads=True),
             walk=_Replaced(_make),
+            default=_name != "other-kind",  # "Norway said": what surrounds a name may say more than the name
+            keeps="every other name",
+            may_break="what the text says, and for a reader who goes by the context the kind of the new name",
             question={
                 "en": f"In text B one name of text A {_words}. Are all other names the same in both?",
                 "zh": "文本B里有一个名称与文本A不同。其余的名称是否都一样？",
@@ -299,8 +310,9 @@ def _closed(text: Analysis) -> str | None:
 
 def irrelevant_sentence(text: Analysis, choices: random.Random) -> str | None:
     """A sentence without names stands behind the text"""
-    pool = _PLAIN["zh" if text.language == "zh" else "en"]
-    return f"{text.text} {choices.choice(pool)}" if _closed(text) else None
+    chinese = text.language == "zh"
+    added = choices.choice(_PLAIN["zh" if chinese else "en"])
+    return f"{text.text}{'' if chinese else ' '}{added}" if _closed(text) else None
 
 
 def concatenated(text: Analysis, choices: random.Random) -> str | None:
