@@ -20,7 +20,7 @@ Background: [English](relations.md), [Chinese](chinese.md), [translation](transl
 asked about a follow-up. `--set RELATION.NAME=VALUE` changes a parameter.
 
 Tasks of perturbations: **c**lassification, **i**nference, **q**uestion answering, s**e**ntiment, si**m**ilarity,
-**s**ummarization; of **j**udges: preference, with **t**ies, **p**oints. For a task in brackets nothing is carried, so
+**s**ummarization; of **j**udges: preference, with **t**ies, **p**oints; **n**amed entities. For a task in brackets nothing is carried, so
 people are always asked about the follow-up.
 """
 LETTERS = {
@@ -33,6 +33,7 @@ LETTERS = {
     "preference": "j",
     "preference-tie": "t",
     "points": "p",
+    "entities": "n",
 }
 LANGUAGES = {"en": "English", "zh": "Chinese", "*": "Any language"}
 

@@ -68,7 +68,7 @@ def main(path: str) -> None:
     report = study.answer_with_gold().report()
     print(report)
     cells = report.to_frame()
-    print(cells.pivot(index="relation", columns="system", values=["sr_observed", "fs_rate"]).round(3).to_string())
+    print(cells.pivot(index="relation", columns="system", values=["sr_observed", "fs"]).round(3).to_string())
     for one in report.document["accuracy"][0]["systems"]:
         print(one["system"], one["accuracy"]["value"], one["names"])
 
