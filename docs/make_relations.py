@@ -20,8 +20,8 @@ Background: [English](relations.md), [Chinese](chinese.md), [translation](transl
 asked about a follow-up. `--set RELATION.NAME=VALUE` changes a parameter.
 
 Tasks of perturbations: **c**lassification, **i**nference, **q**uestion answering, s**e**ntiment, si**m**ilarity,
-**s**ummarization; of **j**udges: preference, with **t**ies, **p**oints; **n**amed entities. For a task in brackets nothing is carried, so
-people are always asked about the follow-up.
+**s**ummarization, **n**amed entities; of **j**udges: preference, with **t**ies, **p**oints. For a task in brackets
+nothing is carried, so people are always asked about the follow-up.
 """
 LETTERS = {
     "classification": "c",

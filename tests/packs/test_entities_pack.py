@@ -8,7 +8,7 @@ import pytest
 from audit.corpora import get_corpus
 from audit.errors import BadFile, BadOutput, BadRow, NotInstalled
 from audit.packs.entities.models import _ours
-from audit.packs.entities.relations import AROUND, REPLACED
+from audit.packs.entities.relations import ADDED, BORROWED, REPLACED
 from audit.relations.base import Outcome, Seen, Source, Verdict
 from audit.relations.registry import get_relation
 from audit.systems import get_system
@@ -83,7 +83,7 @@ def test_without_gold_it_is_a_name_that_the_system_found() -> None:
     assert group("unknown-name", TEXT, "en", None, "none")[1:] == ([], None)  # none was found
 
 
-@pytest.mark.parametrize("name", AROUND)
+@pytest.mark.parametrize("name", [*ADDED, *BORROWED])
 def test_names_stay_where_other_words_change(name: str) -> None:
     relation = get_relation("entities", name)
     source = Source(Input.of(TEXT), Analysis(TEXT, "en"), "7", None)

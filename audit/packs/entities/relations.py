@@ -291,11 +291,14 @@ def _carries_moved(answer: str, source: Seen | None, follow_up: Seen | None) -> 
     return None if spans is None else frozenset({write_spans(spans)})
 
 
+Change = Callable[[Analysis, random.Random], str | list[str] | None]
+
+
 @dataclass(frozen=True)
 class _Around:
     """Rewrites the text with a function, and tells the check both."""
 
-    change: Callable[[Analysis, random.Random], str | list[str] | None]
+    change: Change
 
     def __call__(self, texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
         made = self.change(texts[0], choices)
@@ -333,34 +336,34 @@ _SENTENCES: Mapping[str, tuple[Span, ...]] = {
     "Laura Bennett works for Siemens.": (Span(0, 13, "person"), Span(24, 31, "organisation")),
     "Toyota opened an office in Vienna.": (Span(0, 6, "organisation"), Span(27, 33, "place")),
 }
-AROUND: Mapping[str, tuple[str, Any, tuple[str, ...]]] = {
-    "irrelevant-sentence": ("A sentence without names stands behind the text", irrelevant_sentence, ("en", "zh")),
-    "concatenated": ("A sentence with two names stands behind the text", concatenated, ("en",)),
-    "upper-case": ("All letters are capitals", "upper-case", ("en",)),
-    "final-mark": ("The last mark is left out or put", "final-mark", ("en",)),
-    "punctuation-added": ("Marks that say nothing are added", "punctuation-added", ("en",)),
-    "typos": ("A letter of one word in ten is that of a key beside it", "typos", ("en",)),
-    "adverbs": ('By the main verb stands "actually" or the like', "adverbs", ("en",)),
-    "opening-phrase": ("A phrase that says nothing stands before the text", "opening-phrase", ("en",)),
-    "wide-spaces": ("Two or three spaces stand between some words", "wide-spaces", ("en",)),
-    "tense": ("Finite verbs change from the present to the past, or back", "tense", ("en",)),
+ADDED: Mapping[str, tuple[Change, tuple[str, ...], str]] = {
+    "irrelevant-sentence": (irrelevant_sentence, ("en", "zh"), "texts of one sentence by design, as headlines"),
+    "concatenated": (concatenated, ("en",), "what the whole is about"),
 }
-"""Relation -> what happens to a text, by a function or by the relation of this name of other tasks, in which
-languages."""
-for _name, (_words, _of, _languages) in AROUND.items():
-    _perturb = get_relation("classification", _of).perturb if isinstance(_of, str) else _of  # type: ignore[attr-defined]
+"""Relation -> the function that adds a sentence, its languages, and what it may break."""
+BORROWED = (
+    "upper-case", "final-mark", "punctuation-added", "typos", "adverbs", "opening-phrase", "wide-spaces", "tense"
+)  # fmt: skip
+"""Relations of other tasks in English, after which the spans are where the words are."""
+for _name in (*ADDED, *BORROWED):
+    if _name in ADDED:
+        _rewrite, _languages, _may_break = ADDED[_name]
+        _does = str(_rewrite.__doc__)
+    else:
+        _of: Any = get_relation("classification", _name)
+        _rewrite, _languages, _may_break, _does = _of.perturb, ("en",), _of.may_break, _of.summary.rpartition(";")[0]
     register(
         Rewriting(
             task="entities",
             name=_name,
             family="other words around names",
-            summary=f"{_words}; the spans move with the text.",
+            summary=f"{_does}; the spans move with the text.",
             unit="any",
             languages=_languages,
             carry=Carry(_carries_moved, reads=True),
             keeps="every name",
-            may_break="names that are capitalised for no other reason" if _name == "upper-case" else "names of its own",
-            rewrite=_Around(_perturb),
+            may_break=_may_break,
+            rewrite=_Around(_rewrite),
             check=spans_move,
             question={
                 "en": "Does text B have the names of text A, of the same kinds, and no others but those added?",
