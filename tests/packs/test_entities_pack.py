@@ -2,11 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from audit.corpora import get_corpus
 from audit.errors import BadFile, BadOutput, BadRow, NotInstalled
+from audit.packs.chinese import taggers
 from audit.packs.entities.models import _ours
 from audit.packs.entities.relations import ADDED, BORROWED, REPLACED
 from audit.relations.base import Outcome, Seen, Source, Verdict
@@ -214,3 +216,21 @@ def test_a_model_of_transformers_in_a_directory(tmp_path: Path) -> None:
         "0-14 person",
         "0-3 person; 4-7 person; 8-13 person; 13-14 person",
     )
+
+
+def test_a_model_of_hanlp(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in for HanLP's model: its document of lists, whose words leave out white space."""
+
+    class Model:
+        tasks: ClassVar = {"tok/fine": None, "ner/msra": None}
+
+        def __call__(self, texts: list[str], tasks: list[str]) -> dict[str, list]:
+            return {
+                "tok/fine": [["王伟", "在", "上海", "。"]],
+                "ner/msra": [[("王伟", "NR", 0, 1), ("上海", "LOCATION", 2, 3)]],
+            }
+
+    monkeypatch.setattr(taggers, "load", lambda model: Model())
+    monkeypatch.setattr(taggers, "model_version", lambda model: "1")
+    (output,) = get_system("hanlp-entities:somewhere").run([Input.of("王伟 在上海。", language="zh")])
+    assert output.label == "0-2 person; 4-6 place"
