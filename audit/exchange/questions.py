@@ -53,8 +53,8 @@ def to_label_studio(
     with to_export(engine, folder, salt, with_comments, by) as (parts, copy), copy.connect() as connection:
         definition = get_task(_chosen_task(connection, task))
         if hasattr(definition, "read_label"):
-            raise AuditError(f"the answers of {definition.name} are marks in a text, which the app takes; what was marked "
-                             "in Label Studio comes back as gold, by --corpus label-studio:FILE")  # fmt: skip
+            what = f"the answers of {definition.name} are marks in a text, which the app takes"
+            raise AuditError(f"{what}; what was marked in Label Studio comes back by --corpus label-studio:FILE")
         exported = list(_tasks(connection, definition.name))
         text = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in exported)
         (parts / "tasks.json").write_text(f"[\n{text}\n]\n", encoding="utf-8", newline="\n")
