@@ -132,7 +132,8 @@ def in_text(label: str, task: str, texts: Sequence[str], language: str = "en", o
     said = getattr(TASKS.get(base_of(task)), "said", None) if base_of(task) in TASKS else None
     if said is None or not texts:
         return label_words(label, task, language, own)
-    return str(said(label, texts[0], wording(task, language, own).labels))
+    words = str(said(label, texts[0], wording(task, language, own).labels))
+    return label_words(label, task, language, own) if words == label else words
 
 
 def label_reader(task: Task) -> Callable[[str], str | None]:

@@ -114,5 +114,5 @@ def test_what_is_written_is_read_again(places: list[tuple[int, int, str]]) -> No
 
 def test_answers_read_as_words_beside_their_text() -> None:
     assert in_text("0-3 person; 8-11 person", "entities", ["Ann saw Bob."]) == "Ann (Person), Bob (Person)"
-    assert in_text("unsure", "entities", ["Ann saw Bob."]) == "unsure"
+    assert in_text("unsure", "entities", ["Ann saw Bob."]) == "Unsure"
     assert in_text("positive", "sentiment", ["Good."]) == "Positive"
