@@ -22,13 +22,12 @@ from sqlalchemy import (
     literal,
     or_,
     select,
-    true,
 )
 from sqlalchemy.sql.dml import ReturningInsert
 
 from audit.errors import UnknownName
 from audit.false_satisfaction.questions import BEHIND
-from audit.judging.accounts import ROLES, Account, is_assigned, reading_as, require
+from audit.judging.accounts import ROLES, Account, reading_as, require
 from audit.judging.answers import is_counted, votes_on_question
 from audit.judging.asides import BACK, FLAG, SKIP, is_flagged, is_skipped, last_skip, midnight, readable, skips_of
 from audit.judging.control_questions import PASS as TRAINING
@@ -51,28 +50,13 @@ ANY, BLOCK, SOURCE = "any", "block", "source"
 _TAKEN = -1  # In place of a question's id: somebody else has taken it just now
 
 
-def lease_question(
-    connection: Connection, question_id: int, account_id: int, round: int = FIRST, compared: int | None = None
-) -> None:
-    """Lease a question, and store the judgement with whose text its own is compared."""
-    row = {"question_id": question_id, "annotator_id": account_id, "round": round, "compared": compared}
-    connection.execute(lease.insert(), row | {"expires_at": tables.now() + LEASE})
-
-
-class Before(NamedTuple):
-    """The guideline of an annotator's answer that a manager marked stale, and why."""
-
-    guideline: int
-    reason: str
-
-
 class Remembered(NamedTuple):
     """What this annotator did with a question, as far as its page says so; never their answer."""
 
     skipped: bool = False  # Whether they skipped it today (UTC)
     sent_back: str | None = None
     """What an adjudicator wrote when sending back their flag; empty: nothing; None: no flag of theirs was sent back."""
-    stale: Before | None = None  # Of their last answer to it, where that went stale
+    stale: tuple[int, str] | None = None  # The guideline of their last answer to it, where that went stale, and why
 
 
 NOTHING = Remembered()
@@ -81,20 +65,18 @@ NOTHING = Remembered()
 def remembered(connection: Connection, account_id: int, question_id: int) -> Remembered:
     """Return what this annotator did with a question."""
     since, skipped, flagged, remark = midnight(tables.now()), False, False, None
-    columns = (aside.c.annotator_id, aside.c.kind, aside.c.comment, aside.c.at)
-    deferrals = select(*columns).where(aside.c.question_id == question_id).order_by(aside.c.id)
-    for whose, kind, comment, moment in connection.execute(deferrals):
-        if whose == account_id:
-            skipped = skipped or (kind == SKIP and in_utc(moment) >= since)
-            flagged = flagged or kind == FLAG
-        if kind == BACK and flagged:
-            remark = comment or ""
+    for row in connection.execute(select(aside).where(aside.c.question_id == question_id).order_by(aside.c.id)):
+        if row.annotator_id == account_id:
+            skipped = skipped or (row.kind == SKIP and in_utc(row.at) >= since)
+            flagged = flagged or row.kind == FLAG
+        if row.kind == BACK and flagged:
+            remark = row.comment or ""
     own = (judgement.c.question_id == question_id, judgement.c.annotator_id == account_id, judgement.c.round == FIRST)
     # Not by the id itself: for its order SQLite would walk through all judgements of the annotator.
     judged = select(judgement).where(*own).order_by((judgement.c.id + 0).desc()).limit(1)
     last = connection.execute(judged).first()
     went = last is not None and last.withdrawn_by is not None
-    return Remembered(skipped, remark, Before(last.guideline, last.comment or "") if last and went else None)
+    return Remembered(skipped, remark, (last.guideline, last.comment or "") if last and went else None)
 
 
 class ShownMember(NamedTuple):
@@ -149,17 +131,8 @@ class Queue(NamedTuple):
     """Questions in the queue that this annotator may still answer, those that others look at now included."""
     in_other_languages: int = 0
     """Questions that others may still answer and this annotator may not: they do not read the language."""
-    in_other_studies: int = 0  # And those of studies that others work on
     mixed: bool = False
     """Whether hidden questions come between them: then a page that shows the exact number would give them away."""
-
-
-class Elsewhere(NamedTuple):
-    """Questions that an account may still answer, but not now: others look at them; and when the first of these leases
-    is over, if nobody answers before (None where there is none)."""
-
-    with_others: int
-    free_at: datetime | None
 
 
 def next_question(engine: Engine, account_id: int) -> Shown | None:
@@ -216,6 +189,14 @@ def _claim(connection: Connection, account_id: int) -> int | None:
         return int(chosen.id)
     leased = {**params, "question": chosen.id, "until": moment + LEASE, "compared": compared}
     return int(chosen.id) if connection.execute(_lease_row(), leased).first() else _TAKEN
+
+
+def lease_question(
+    connection: Connection, question_id: int, account_id: int, round: int = FIRST, compared: int | None = None
+) -> None:
+    """Lease a question, and store the judgement with whose text its own is compared."""
+    row = {"question_id": question_id, "annotator_id": account_id, "round": round, "compared": compared}
+    connection.execute(lease.insert(), row | {"expires_at": tables.now() + LEASE})
 
 
 def _vacant(
@@ -314,36 +295,21 @@ def queue_of(engine: Engine, account_id: int) -> Queue:
         own = (judgement.c.annotator_id == account_id, judgement.c.round != TRAINING, is_counted(judgement))
         numbers: list[Any] = [func.count(), func.sum(today)]
         judged, mine_today = connection.execute(select(*numbers).where(*own)).one()
-        reads, assigned = readable(question, account.languages), is_assigned(bindparam("account"))
-        conditions = (and_(assigned, reads), and_(assigned, ~reads), ~assigned)
-        numbers = [func.sum(case((condition, 1), else_=0)) for condition in conditions]
-        query = select(*numbers).select_from(question).where(_is_open_to_account(of_any_study=True))
-        remaining, others, elsewhere = connection.execute(query, {"account": account_id}).one()
-        settings = settings_of(connection)
-        return Queue(
-            mine_today=mine_today or 0,
-            mine=judged,
-            left_for_me=remaining or 0,
-            in_other_languages=others or 0,
-            in_other_studies=elsewhere or 0,
-            mixed=bool(settings.gold_share or settings.repeat_share),
-        )
+        reads = readable(question, account.languages)
+        numbers = [func.count(case((condition, 1))) for condition in (reads, ~reads)]
+        query = select(*numbers).select_from(question).where(_is_open_to_account())
+        remaining, others = connection.execute(query, {"account": account_id}).one()
+        return Queue(mine_today or 0, judged, remaining, others, settings_of(connection).hides)
 
 
-def elsewhere(engine: Engine, account_id: int) -> Elsewhere:
-    """The questions that this account may still answer and that others have leased. Raises NotAllowed for one that may
-    not judge."""
+def elsewhere(engine: Engine, account_id: int) -> int:
+    """Count the questions that this account may still answer, but not now: others look at them. Raises NotAllowed for
+    one that may not judge."""
     with reading(engine) as connection:
         account = require(connection, account_id, *ROLES)
-        query = (
-            select(func.min(lease.c.expires_at).label("until"))
-            .join(question, lease.c.question_id == question.c.id)
-            .where(lease.c.annotator_id != account_id, lease.c.expires_at >= tables.now())
-            .where(_is_open_to_account(), ~has_place(), readable(question, account.languages))
-            .group_by(question.c.id)
-        )
-        rows = connection.execute(query, {"account": account_id, "now": tables.now()}).all()
-    return Elsewhere(len(rows), min((in_utc(row.until) for row in rows), default=None))
+        conditions = (_is_open_to_account(), ~has_place(), readable(question, account.languages))
+        query = select(func.count()).select_from(question).where(*conditions)
+        return int(connection.execute(query, {"account": account_id, "now": tables.now()}).scalar_one())
 
 
 # Statements are cached for each set of languages: building one takes longer than running it.
@@ -465,9 +431,9 @@ def _is_over() -> ColumnElement[bool]:
     return or_(lease.c.expires_at < bindparam("now"), lease.c.annotator_id == bindparam("account"))
 
 
-def _is_open_to_account(question: Any = question, of_any_study: bool = False) -> ColumnElement[bool]:
+def _is_open_to_account(question: Any = question) -> ColumnElement[bool]:
     """Condition on `question`, or an alias: somebody waits for it, it has not all its votes, none and no flag of this
-    account, which did not learn its answer in training and works on its study (or `of_any_study`)."""
+    account, which did not learn its answer in training."""
     own = judgement.alias("mine")
     judged = exists().where(
         own.c.question_id == question.c.id,
@@ -476,8 +442,7 @@ def _is_open_to_account(question: Any = question, of_any_study: bool = False) ->
         is_counted(own),
     )
     flagged = is_flagged(bindparam("account"), question)
-    for_account = true() if of_any_study else is_assigned(bindparam("account"), question)
-    return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged, ~flagged, for_account)
+    return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged, ~flagged)
 
 
 def has_place() -> ColumnElement[bool]:

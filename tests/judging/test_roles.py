@@ -159,7 +159,7 @@ def test_what_an_annotator_may_call_does_not_refuse_the_role(world) -> None:
     engine, people = world
     assert next_question(engine, people["ann"].id) is None
     assert queue_of(engine, people["ann"].id).mine == 0
-    assert elsewhere(engine, people["ann"].id).with_others == 0
+    assert elsewhere(engine, people["ann"].id) == 0
     assert undo(engine, people["ann"].id) is None
     assert undone(engine, people["ann"].id) is None
     assert unflag(engine, people["ann"].id) is None

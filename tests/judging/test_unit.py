@@ -24,7 +24,7 @@ from audit.judging.labels import Labels, answer_with_gold, import_labels
 from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
 from audit.judging.settings import change_settings
-from audit.judging.staleness import Choice, mark_stale
+from audit.judging.staleness import mark_stale
 from audit.judging.unit import rebuild
 from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
@@ -122,7 +122,7 @@ def labels(world: World) -> Call:
 
 def stale(world: World) -> Call:
     world.both("positive", "positive")
-    return lambda engine, who: mark_stale(engine, who["mia"], Choice(labels=("positive",)), "another guideline")
+    return lambda engine, who: mark_stale(engine, who["mia"], "sentiment", "input", 99, "another guideline")
 
 
 def drawing_more(world: World) -> Call:
