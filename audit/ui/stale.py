@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from audit.judging.staleness import mark_stale, outdated
+from audit.judging.staleness import Outdated, mark_stale, outdated
 from audit.ui import session
 from audit.ui.language import t, task_name
 from audit.ui.question import FIELD
@@ -17,17 +17,12 @@ def page() -> None:
     st.header(t("stale.title"))
     st.write(t("stale.what"))
     session.show_last()
-    found = {entry[:3]: entry for entry in outdated(engine, account.id)}
-    if not found:
+    names = {entry[:3]: t("stale.option", **entry._asdict() | _words(entry)) for entry in outdated(engine, account.id)}
+    if not names:
         st.info(t("stale.none"))
         return
-
-    def name(key: tuple[str, str, int]) -> str:
-        task, kind, _ = key
-        return t("stale.option", **found[key]._asdict() | {"task": task_name(task), "kind": t(f"stale_kind.{kind}")})
-
     with st.form("stale"):
-        chosen = st.selectbox(t("stale.choose"), list(found), format_func=name)
+        chosen = st.selectbox(t("stale.choose"), list(names), format_func=names.__getitem__)
         reason = st.text_area(t("stale.reason"), max_chars=FIELD, height=80)
         confirmed = st.checkbox(t("stale.confirm"))
         if not st.form_submit_button(t("stale.go"), type="primary"):
@@ -38,3 +33,7 @@ def page() -> None:
     with session.changing(engine, account.id):
         gone = mark_stale(engine, account.id, *chosen, reason, client=session.client())
         session.done(t("stale.went", judgements=gone.judgements, adjudications=gone.adjudications))
+
+
+def _words(entry: Outdated) -> dict[str, str]:
+    return {"task": task_name(entry.task), "kind": t(f"stale_kind.{entry.kind}")}
