@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 from audit.errors import AuditError, Refused
 from audit.judging import adjudications
 from audit.judging.accounts import ADJUDICATORS
-from audit.judging.adjudications import Adjudicated, Opinion, flagged_ids, flags_left, send_back
+from audit.judging.adjudications import Adjudicated, Opinion, flagged_ids, send_back
 from audit.judging.asides import COMMENT
 from audit.judging.queue import Shown, show
 from audit.messages import message
@@ -120,7 +120,7 @@ def _settle(engine: Engine, account_id: int, shown: Shown, mode: str) -> None:
     if decision is not None:
         labels, words, code = decision.labels, decision.words, decision.code
         with _storing():
-            adjudications.adjudicate(engine, account_id, shown.id, labels, words, code, only_open=True)
+            adjudications.adjudicate(engine, account_id, shown.id, labels, words, code)
 
 
 @session.callback
@@ -357,7 +357,7 @@ def _card() -> None:
     ids = adjudications.disputes(engine, account.id)
     labels = {
         DISPUTED: t("adjudicate.disputed", count=len(ids)),
-        FLAGS: t("flagged.flags", count=flags_left(engine, account.id)),
+        FLAGS: t("flagged.flags", count=len(flagged_ids(engine, account.id))),
         CAUSES: t("causes.causes"),
         MINE: t("settled.mine"),
     }

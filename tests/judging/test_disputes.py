@@ -12,7 +12,7 @@ from audit.judging.adjudications import (
     my_adjudications,
     opinions,
 )
-from audit.judging.judgements import judge
+from audit.judging.judgements import flag_answer, judge
 from audit.judging.queue import next_question
 from audit.store import open_store, table_of, tables
 
@@ -100,6 +100,7 @@ def test_what_somebody_else_settled_since_is_not_changed(engine, who):
     own = adjudicate(engine, who["ada"], id, ["neutral"], "", "slip")
     with pytest.raises(Refused, match="not one of your last 10"):
         change_adjudication(engine, who["eve"], own, ["positive"], "", "slip")
+    flag_answer(engine, who["ann"], id, "it is not")
     adjudicate(engine, who["eve"], id, ["positive"], "", "slip")
     assert my_adjudications(engine, who["ada"]) == []
     with pytest.raises(Refused, match="not one of your last 10"):

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 
 from audit.errors import NotAllowed, Refused
 from audit.judging.accounts import add_account
-from audit.judging.adjudications import adjudicate
+from audit.judging.adjudications import adjudicate, change_adjudication
 from audit.judging.answers import Quorum, settle
 from audit.judging.judgements import judge, undo
 from audit.judging.queue import next_question, queue_of
@@ -156,8 +156,8 @@ def test_many_at_once_never_exceed_what_is_wanted(engine, who):
 def test_answers_can_be_rebuilt(engine, who):
     give(engine, who["ann"], "positive", "negative", "neutral")
     give(engine, who["bob"], "positive", "neutral", "neutral")
-    adjudicate(engine, who["ada"], 2, ["negative"], "first")
-    adjudicate(engine, who["ada"], 2, ["negative", "neutral"], "second thoughts")
+    first = adjudicate(engine, who["ada"], 2, ["negative"], "first")
+    change_adjudication(engine, who["ada"], first, ["negative", "neutral"], "second thoughts")
     before = rows(engine, tables.Answer)
     with engine.begin() as connection:
         settle(connection, [1, 2, 3])

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from audit.errors import NotAllowed, Refused
 from audit.judging.adjudications import adjudicate, disputes, my_adjudications, take_back
 from audit.judging.answers import stands
-from audit.judging.judgements import judge
+from audit.judging.judgements import flag_answer, judge
 from audit.judging.queue import next_question
 from audit.store import table_of, tables
 
@@ -45,6 +45,7 @@ def test_a_decision_is_taken_back_and_the_dispute_is_open_again(engine, who):
 def test_what_somebody_else_has_settled_since_stays(engine, who):
     id = both(engine, who, "positive", "negative")
     adjudicate(engine, who["ada"], id, ["neutral"], "", "slip")
+    flag_answer(engine, who["ann"], id, "it is not")
     adjudicate(engine, who["mia"], id, ["positive"], "", "slip")
     assert take_back(engine, who["ada"]) is None
     assert [row["allowed"] for row in rows(engine, tables.Adjudication)] == [["neutral"], ["positive"]]
@@ -52,10 +53,12 @@ def test_what_somebody_else_has_settled_since_stays(engine, who):
         take_back(engine, who["ann"])
 
 
-def test_only_open_questions_are_settled_where_that_is_asked(engine, who):
+def test_what_is_settled_is_settled_again_only_when_somebody_flags_it(engine, who):
     id = both(engine, who, "positive", "negative")
-    adjudicate(engine, who["ada"], id, ["neutral"], "", "slip", only_open=True)
+    settled = adjudicate(engine, who["ada"], id, ["neutral"], "", "slip")
+    assert adjudicate(engine, who["ada"], id, ["neutral"], "", "slip") == settled  # a request that was sent twice
     with pytest.raises(Refused, match="settled that question meanwhile"):
-        adjudicate(engine, who["mia"], id, ["positive"], "", "slip", only_open=True)
+        adjudicate(engine, who["mia"], id, ["positive"], "", "slip")
+    flag_answer(engine, who["ann"], id, "it is not")
     adjudicate(engine, who["mia"], id, ["positive"], "", "slip")
     assert [row["allowed"] for row in rows(engine, tables.Adjudication)] == [["neutral"], ["positive"]]
