@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Engine, exists, select
+from sqlalchemy import ColumnElement, Connection, Engine, select
 
 from audit.errors import Refused
 from audit.judging.accounts import ADJUDICATORS, reading_as
 from audit.judging.answers import is_adjudicated, is_disputed, is_vote, stands
-from audit.judging.asides import BACK, FLAG, add_row, check_comment, is_flagged, taken_back
+from audit.judging.asides import BACK, FLAG, add_row, check_comment, is_flagged
 from audit.judging.causes import check_reason
 from audit.judging.queue import Shown, show
 from audit.judging.unit import Work, check_answer, unit_of_work
@@ -72,26 +72,6 @@ def change_adjudication(
         if adjudication_id not in {entry.id for entry in _latest(work.connection, account_id)}:
             raise Refused(message("refused.not_recent", most=LAST))
         return _adjudicate(work, int(question_id), allowed, reason, code)
-
-
-def take_back(engine: Engine, account_id: int) -> Adjudicated | None:
-    """Take back what this account settled last, by a row that allows no label: the question waits again. None where
-    nothing of theirs stands, or somebody has settled it since. Raises Refused after `LAST` in a row."""
-    with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
-        newest = select(adjudication.c.question_id).where(_own(account_id)).order_by(adjudication.c.id.desc()).limit(1)
-        question_id = work.connection.execute(newest).scalar()
-        if question_id is None:
-            return None
-        held = work.hold(int(question_id))
-        before = next(iter(_latest(work.connection, account_id)), None)
-        if before is None or before.shown.id != question_id:
-            return None  # somebody else was faster
-        last = select(adjudication.c.allowed).where(adjudication.c.annotator_id == account_id)
-        rows = work.connection.execute(last.order_by(adjudication.c.id.desc()).limit(LAST)).scalars().all()
-        if len(rows) == LAST and not any(rows):
-            raise Refused(message("refused.undone_enough", most=LAST))
-        work.decide(held, [], "")
-        return before
 
 
 def _adjudicate(work: Work, question_id: int, allowed: Sequence[str], reason: str, code: str | None) -> int:
@@ -162,7 +142,7 @@ def opinions(engine: Engine, account_id: int, question_id: int) -> list[Opinion]
     """What everybody said who answered or flagged a question, in an order of its own, the same each time. Raises
     NotAllowed."""
     voted = select(judgement).where(judgement.c.question_id == question_id, is_vote(judgement))
-    flagged = (aside.c.question_id == question_id, aside.c.kind == FLAG, ~exists().where(taken_back(aside)))
+    flagged = (aside.c.question_id == question_id, aside.c.kind == FLAG)
     flags: dict[int, tuple[str, ...]] = {}
     with reading_as(engine, account_id, *ADJUDICATORS) as connection:
         votes = {row.annotator_id: (row.answer, row.comment) for row in connection.execute(voted)}

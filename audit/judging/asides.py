@@ -25,7 +25,7 @@ from audit.store import tables
 from audit.store.core import adjudication, aside, input_table, member, question
 from audit.tasks.questions import SCALES
 
-SKIP, FLAG, BACK, UNFLAG = "skip", "flag", "back", "unflag"
+SKIP, FLAG, BACK = "skip", "flag", "back"
 Who = int | BindParameter[Any]
 When = datetime | BindParameter[Any]  # Values, or places that a statement keeps for them
 COMMENT = 2_000  # Characters of a comment that are kept
@@ -33,23 +33,12 @@ COMMENT = 2_000  # Characters of a comment that are kept
 
 def is_flagged(account: Who | None = None, asked: Any = question) -> ColumnElement[bool]:
     """Condition on `question`, or an alias of it: flagged by this annotator, or by anybody, and no adjudicator has
-    replied since (settled it, not taken back, or sent it back), nor has whoever flagged taken it back."""
-    back, later = aside.alias("back"), adjudication.alias("later_decision")
-    reopened = exists().where(
-        later.c.question_id == adjudication.c.question_id,
-        later.c.annotator_id == adjudication.c.annotator_id,
-        later.c.id > adjudication.c.id,
-        ~allows_labels(later),
-    )
+    replied since (settled it, or sent it back)."""
+    back, settled = aside.alias("back"), adjudication
+    settled_since = (settled.c.decided_at >= aside.c.at) & allows_labels(settled)
     replied = or_(
         exists().where(back.c.question_id == aside.c.question_id, back.c.kind == BACK, back.c.id > aside.c.id),
-        exists().where(taken_back(aside)),
-        exists().where(
-            adjudication.c.question_id == aside.c.question_id,
-            adjudication.c.decided_at >= aside.c.at,
-            allows_labels(adjudication),
-            ~reopened,
-        ),
+        exists().where(settled.c.question_id == aside.c.question_id, settled_since),
     )
     by_account = true() if account is None else aside.c.annotator_id == account
     flags = select(aside.c.question_id).where(aside.c.kind == FLAG, by_account, ~replied)
@@ -61,13 +50,6 @@ def awaits_decision() -> ColumnElement[bool]:
     said."""
     undecided = or_(question.c.priority.is_not(None), is_disputed(), is_flagged())
     return and_(question.c.kind.not_in(SCALES), undecided)
-
-
-def taken_back(flag: Any) -> ColumnElement[bool]:
-    """Condition on another row of `aside`, for an `exists`: whoever gave this flag has taken it back since."""
-    row = aside.alias("unflag")
-    same = and_(row.c.question_id == flag.c.question_id, row.c.annotator_id == flag.c.annotator_id)
-    return and_(same, row.c.kind == UNFLAG, row.c.id > flag.c.id)
 
 
 def midnight(moment: datetime) -> datetime:

@@ -7,23 +7,23 @@ from functools import cache
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, Engine, Row, Select, bindparam, delete, exists, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, Engine, Row, Select, bindparam, delete, select
 from sqlalchemy.sql.dml import ReturningDelete
 
 from audit.errors import Refused
 from audit.judging.accounts import ROLES, reading_as, require
 from audit.judging.answers import WITHDRAWN, is_adjudicated, is_counted
-from audit.judging.asides import FLAG, SKIP, UNFLAG, add_row, check_comment, is_flagged, taken_back
+from audit.judging.asides import FLAG, SKIP, add_row, check_comment
 from audit.judging.control_questions import PASS
 from audit.judging.order import FIRST
 from audit.judging.own_answers import OwnAnswer, counted_answer
-from audit.judging.queue import Shown, has_place, lease_question, show
+from audit.judging.queue import Shown, lease_question, show
 from audit.judging.settings import settings_of
 from audit.judging.training import Attempt, needs_training, round_of, write_attempt
 from audit.judging.unit import Work, check_answer, unit_of_work
 from audit.messages import message
 from audit.store import reading, tables
-from audit.store.core import aside, judgement, lease, question
+from audit.store.core import judgement, lease, question
 from audit.tasks.questions import SCALES, labels_of
 
 UNDOS = 10  # Answers that can be undone one after the other
@@ -220,32 +220,6 @@ def flag_answer(engine: Engine, account_id: int, question_id: int, comment: str)
             raise Refused(message("refused.flagged_already"))
         _check_flag(own.kind, comment.strip())
         add_row(work.connection, account_id, question_id, FLAG, comment.strip())
-
-
-def unflag(engine: Engine, account_id: int) -> tuple[int, str] | None:
-    """Take this annotator's last flag back and lease its question to them again; returns the question, and what was
-    written to it. None where they have judged since, an adjudicator has replied, or others have taken its places; their
-    lease is given back all the same, as by `undo`."""
-    with unit_of_work(engine, account_id, *ROLES) as work:
-        connection = work.connection
-        own_flag = (aside.c.annotator_id == account_id) & (aside.c.kind == FLAG) & ~exists().where(taken_back(aside))
-        last = connection.execute(select(aside).where(own_flag).order_by(aside.c.id.desc()).limit(1)).first()
-        if last is not None:
-            work.hold(last.question_id)
-        connection.execute(delete(lease).where(lease.c.annotator_id == account_id))
-        if last is None:
-            return None
-        judged_since = exists().where(judgement.c.annotator_id == account_id, judgement.c.decided_at >= last.at)
-        # A hidden question waits for nobody, and a repeat was answered: neither is given as an ordinary one.
-        own = (judgement.c.question_id == question.c.id) & (judgement.c.annotator_id == account_id)
-        answered = exists().where(own, is_counted(judgement))
-        waits = (question.c.id == last.question_id) & question.c.priority.is_not(None) & ~answered
-        vacant = select(question.c.id).where(waits, is_flagged(account_id), ~judged_since, has_place())
-        if connection.execute(vacant, {"account": account_id, "now": tables.now()}).first() is None:
-            return None
-        add_row(connection, account_id, last.question_id, UNFLAG, None)
-        lease_question(connection, last.question_id, account_id)
-        return last.question_id, last.comment or ""
 
 
 # Training.

@@ -307,7 +307,7 @@ def elsewhere(engine: Engine, account_id: int) -> int:
     one that may not judge."""
     with reading(engine) as connection:
         account = require(connection, account_id, *ROLES)
-        conditions = (_is_open_to_account(), ~has_place(), readable(question, account.languages))
+        conditions = (_is_open_to_account(), ~_has_place(), readable(question, account.languages))
         query = select(func.count()).select_from(question).where(*conditions)
         return int(connection.execute(query, {"account": account_id, "now": tables.now()}).scalar_one())
 
@@ -369,7 +369,7 @@ def _vacant_question(codes: tuple[str, ...], past: bool, again: bool, search: st
     names = ("id", "task", "kind", "priority", "input_id", "source_input_id")
     query = (
         select(*(question.c[name] for name in names), languages.label("languages"), crowded.label("crowded"))
-        .where(_is_open_to_account(), has_place(), readable(question, codes), ~_reveals_too_early(codes))
+        .where(_is_open_to_account(), _has_place(), readable(question, codes), ~_reveals_too_early(codes))
         .where(skipped if again else ~skipped, *conditions)
         .order_by(*([last_skip(me, since)] if again else order))
     )
@@ -421,7 +421,7 @@ def _reveals_too_early(codes: tuple[str, ...]) -> ColumnElement[bool]:
 def _lease_row() -> ReturningInsert[Any]:
     """The lease of `question` for this account `until` then, if it still has a place for it."""
     row: Any = (question.c.id, bindparam("account"), bindparam("until"), literal(FIRST), bindparam("compared"))
-    vacant = select(*row).where(question.c.id == bindparam("question"), _is_open_to_account(), has_place())
+    vacant = select(*row).where(question.c.id == bindparam("question"), _is_open_to_account(), _has_place())
     insert = lease.insert().from_select(["question_id", "annotator_id", "expires_at", "round", "compared"], vacant)
     return insert.returning(lease.c.question_id)
 
@@ -445,7 +445,7 @@ def _is_open_to_account(question: Any = question) -> ColumnElement[bool]:
     return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged, ~flagged)
 
 
-def has_place() -> ColumnElement[bool]:
+def _has_place() -> ColumnElement[bool]:
     """Condition on `question`: fewer people than it wants have answered it, or look at it `now` without its being
     hidden; `account` itself left out."""
     looking = lease.alias("looking")

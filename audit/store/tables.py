@@ -510,7 +510,7 @@ class Answer(SQLModel, table=True):
 class Aside(SQLModel, table=True):
     """What somebody did with a question instead of answering it. Append-only; never a vote. A `skip` puts it behind for
     this annotator for the day; a `flag` asks an adjudicator to look at it; `back` is an adjudicator's reply to the
-    flags on it, which lets the annotators who flagged it answer it again; `unflag` takes one's own flag back."""
+    flags on it, which lets the annotators who flagged it answer it again."""
 
     __table_args__ = (Index("ix_aside_question", "question_id"), Index("ix_aside_annotator", "annotator_id"))
     id: int | None = Field(default=None, primary_key=True)

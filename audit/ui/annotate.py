@@ -28,7 +28,6 @@ from audit.judging.judgements import (
     train,
     undo,
     undone,
-    unflag,
 )
 from audit.judging.order import block_of
 from audit.judging.queue import Queue, Shown, elsewhere, last_block, next_question, queue_of, show
@@ -584,19 +583,14 @@ def _undo(engine: Engine, account_id: int) -> None:
         return
     st.session_state.pop(_COUNTS, None)
     st.session_state.pop(_SWITCHED_ON, None)
-    if (flagged := unflag(engine, account_id)) is not None:
-        st.session_state[_DONE] = t("annotate.unflagged")
-        question_id, written = flagged
-    else:
-        gone = undo(engine, account_id, client=session.client())
-        if gone is None or (last := undone(engine, account_id)) is None:
-            st.session_state[_NOTE] = t("annotate.nothing_to_undo")
-            return
-        answer = plain(label_name(last.answer, last.task))
-        st.session_state[_DONE] = t("annotate.undone", answer=answer, number=last.in_a_row, most=UNDOS)
-        question_id, written = last.question_id, last.comment
-    st.session_state[_REOPENED] = question_id
-    st.session_state[_comment_key(question_id)] = written
+    gone = undo(engine, account_id, client=session.client())
+    if gone is None or (last := undone(engine, account_id)) is None:
+        st.session_state[_NOTE] = t("annotate.nothing_to_undo")
+        return
+    answer = plain(label_name(last.answer, last.task))
+    st.session_state[_DONE] = t("annotate.undone", answer=answer, number=last.in_a_row, most=UNDOS)
+    st.session_state[_REOPENED] = last.question_id
+    st.session_state[_comment_key(last.question_id)] = last.comment
 
 
 def _on_screen(question_id: int) -> datetime | None:

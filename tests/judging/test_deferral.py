@@ -5,7 +5,7 @@ from question_world import asked, recalled, rows
 
 from audit.errors import NotAllowed, Refused
 from audit.judging.adjudications import adjudicate, flagged_ids, opinions, send_back
-from audit.judging.judgements import UNDOS, Undone, flag, judge, skip, undo, undone, unflag
+from audit.judging.judgements import UNDOS, Undone, flag, judge, skip, undo, undone
 from audit.judging.queue import next_question, queue_of
 from audit.store import tables
 
@@ -107,30 +107,3 @@ def test_ten_answers_can_be_undone_in_a_row_and_not_eleven(engine, who):
     judge(engine, who["ann"], ids[-UNDOS], "negative")
     assert undone(engine, who["ann"]) is None
     assert undo(engine, who["ann"]) == ids[-UNDOS]
-
-
-def test_a_flag_is_taken_back_by_whoever_gave_it(engine, who):
-    first = take(engine, who["ann"])
-    flag(engine, who["ann"], first, "cut")
-    assert take(engine, who["ann"]) != first
-    assert unflag(engine, who["ann"]) == (first, "cut")
-    assert flagged_ids(engine, who["ada"]) == []
-    assert opinions(engine, who["ada"], first) == []
-    assert take(engine, who["ann"]) == first  # leased again
-    assert [row["kind"] for row in rows(engine, tables.Aside)] == ["flag", "unflag"]
-    flag(engine, who["ann"], first, "cut after all")
-    assert flagged_ids(engine, who["ada"]) == [first]
-    assert [opinion.flags for opinion in opinions(engine, who["ada"], first)] == [("cut after all",)]
-
-
-def test_a_flag_with_a_judgement_or_a_reply_after_it_stays(engine, who):
-    first = take(engine, who["ann"])
-    flag(engine, who["ann"], first, "cut")
-    assert unflag(engine, who["bob"]) is None  # it is not bob's
-    give(engine, who["ann"], 1)
-    assert unflag(engine, who["ann"]) is None
-    assert flagged_ids(engine, who["ada"]) == [first]
-    flag(engine, who["bob"], take(engine, who["bob"]), "odd")
-    send_back(engine, who["ada"], first, "judge what is there")
-    assert unflag(engine, who["bob"]) is None
-    assert "unflag" not in [row["kind"] for row in rows(engine, tables.Aside)]

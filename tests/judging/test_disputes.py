@@ -106,3 +106,14 @@ def test_what_somebody_else_settled_since_is_not_changed(engine, who):
     with pytest.raises(Refused, match="not one of your last 10"):
         change_adjudication(engine, who["ada"], own, ["negative"], "", "slip")
     assert count(engine, tables.Adjudication) == 2
+
+
+def test_what_is_settled_is_settled_again_only_when_somebody_flags_it(engine, who):
+    id = say(engine, who, ["positive", "neutral", "negative"])
+    settled = adjudicate(engine, who["ada"], id, ["neutral"], "", "slip")
+    assert adjudicate(engine, who["ada"], id, ["neutral"], "", "slip") == settled  # a request that was sent twice
+    with pytest.raises(Refused, match="settled that question meanwhile"):
+        adjudicate(engine, who["eve"], id, ["positive"], "", "slip")
+    flag_answer(engine, who["ann"], id, "it is not")
+    adjudicate(engine, who["eve"], id, ["positive"], "", "slip")
+    assert count(engine, tables.Adjudication) == 2

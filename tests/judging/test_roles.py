@@ -26,7 +26,6 @@ from audit.judging.judgements import (
     train,
     undo,
     undone,
-    unflag,
 )
 from audit.judging.own_answers import own_answer, own_answers, own_labels
 from audit.judging.queue import elsewhere, next_question, queue_of
@@ -36,7 +35,7 @@ from audit.store import open_store
 
 FOR_ANNOTATORS = {
     "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "guideline_before",
-    "judging_mode", "completion_code", "train", "elsewhere", "own_account", "own_password_link", "unflag",
+    "judging_mode", "completion_code", "train", "elsewhere", "own_account", "own_password_link",
     "make_token", "end_tokens", "login_of", "end_logins", "last_block",
     "own_answers", "own_answer", "own_labels", "change", "flag_answer",
 }  # fmt: skip
@@ -162,7 +161,6 @@ def test_what_an_annotator_may_call_does_not_refuse_the_role(world) -> None:
     assert elsewhere(engine, people["ann"].id) == 0
     assert undo(engine, people["ann"].id) is None
     assert undone(engine, people["ann"].id) is None
-    assert unflag(engine, people["ann"].id) is None
     assert guideline_before(engine, people["ann"].id, "sentiment", "input") is None
     assert invitations.completion_code(engine, people["ann"].id) is None
     assert judging_mode(engine, people["ann"].id).training is None
