@@ -57,16 +57,11 @@ def midnight(moment: datetime) -> datetime:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def last_skip(account: Who, since: When) -> ScalarSelect[int]:
-    """The id of this annotator's last skip of the outer query's question since then, or null."""
-    skips = select(func.max(aside.c.id)).where(aside.c.question_id == question.c.id, _skips(account, since))
-    return skips.correlate(question).scalar_subquery()
-
-
-def skips_of(account: Who, since: When, asked: Any) -> ColumnElement[int]:
-    """How often this annotator has skipped the question of the outer query since then."""
-    skips = select(func.count()).select_from(aside).where(aside.c.question_id == asked.c.id, _skips(account, since))
-    return skips.correlate(asked).scalar_subquery()
+def skips_of(account: Who, since: When, asked: Any = question, what: Any = None) -> ScalarSelect[int]:
+    """How often this annotator has skipped the question of the outer query since then, or the maximum of a column of
+    these skips."""
+    skips = select(func.count() if what is None else func.max(what)).select_from(aside)
+    return skips.where(aside.c.question_id == asked.c.id, _skips(account, since)).correlate(asked).scalar_subquery()
 
 
 def is_skipped(account: Who, since: When) -> ColumnElement[bool]:
@@ -102,14 +97,9 @@ def readable(question: Any, codes: tuple[str, ...]) -> ColumnElement[bool]:
         return true()
     # Aliases: the outer query may have these tables itself.
     its_input, part, part_input = input_table.alias("given"), member.alias("part"), input_table.alias("part_input")
+    shown = (part.c.group_id == question.c.group_id, part.c.role != "probe", part_input.c.id == part.c.input_id)
     read = exists().where(its_input.c.id == question.c.input_id, _all_read(its_input.c.languages, codes))
-    unreadable = exists().where(
-        part.c.group_id == question.c.group_id,
-        part.c.role != "probe",
-        part_input.c.id == part.c.input_id,
-        ~_all_read(part_input.c.languages, codes),
-    )
-    return and_(read, ~unreadable)
+    return and_(read, ~exists().where(*shown, ~_all_read(part_input.c.languages, codes)))
 
 
 def _all_read(joined: ColumnElement[str], codes: tuple[str, ...]) -> ColumnElement[bool]:

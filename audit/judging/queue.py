@@ -29,7 +29,7 @@ from audit.errors import UnknownName
 from audit.false_satisfaction.questions import BEHIND
 from audit.judging.accounts import ROLES, Account, reading_as, require
 from audit.judging.answers import is_counted, votes_on_question
-from audit.judging.asides import BACK, FLAG, SKIP, is_flagged, is_skipped, last_skip, midnight, readable, skips_of
+from audit.judging.asides import BACK, FLAG, SKIP, is_flagged, is_skipped, midnight, readable, skips_of
 from audit.judging.control_questions import PASS as TRAINING
 from audit.judging.control_questions import hidden_question
 from audit.judging.order import FIRST, Place, compared_with, place_of
@@ -235,39 +235,35 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
     """A question with its texts, and with the members of the group that it is about. For an account that has leased it,
     with what it did with the question before."""
     row = connection.execute(_shown(), {"question": question_id, "account": account_id}).one()
-    task = get_task(row.task)
+    task = get_task(row.task).name
     group = _group(connection, row.group_id) if row.kind == "group" else None
     if group is not None:
-        asked = group_question(task.name, group.relation, group.follow_ups, summary=group.summary)
+        asked = group_question(task, group.relation, group.follow_ups, summary=group.summary)
     else:
-        asked = phrase(ENGLISH, f"scale.{row.kind}") if row.kind in SCALES else wording(task.name).question
+        asked = phrase(ENGLISH, f"scale.{row.kind}") if row.kind in SCALES else wording(task).question
     return Shown(
-        question_id,
-        task.name,
-        tuple(row.texts),
-        tuple(row.languages.split(",")),
-        asked,
-        labels_of(task.name, row.kind),
-        row.kind,
-        group,
-        row.output,
-        remembered(connection, account_id, question_id) if account_id is not None and row.had else NOTHING,
-        None if row.compared is None else tuple(row.compared),
+        id=question_id,
+        task=task,
+        texts=tuple(row.texts),
+        languages=tuple(row.languages.split(",")),
+        question=asked,
+        labels=labels_of(task, row.kind),
+        kind=row.kind,
+        group=group,
+        output=row.output,
+        remembered=remembered(connection, account_id, question_id) if account_id is not None and row.had else NOTHING,
+        compared_with=None if row.compared is None else tuple(row.compared),
     )
 
 
 def _group(connection: Connection, group_id: int) -> ShownGroup:
     of_group = select(relation.c.task, relation.c.name, group.c.system_id).join(group).where(group.c.id == group_id)
     task, name, system_id = connection.execute(of_group).one()
-    query = (
-        select(member.c.role, input_table.c.texts, input_table.c.languages)
-        .join(input_table, input_table.c.id == member.c.input_id)
-        .where(member.c.group_id == group_id, member.c.role != "probe")
-        .order_by(member.c.step)
-    )
+    query = select(member.c.role, input_table.c.texts, input_table.c.languages)
+    query = query.join(input_table, input_table.c.id == member.c.input_id).order_by(member.c.step)
     members: list[ShownMember] = []
-    for role, texts, languages in connection.execute(query):
-        item = Input.stored(texts, languages)
+    for role, *stored in connection.execute(query.where(member.c.group_id == group_id, member.c.role != "probe")):
+        item = Input.stored(*stored)
         # A text on its way to another language is shown once.
         texts_before = {(other.input.texts, other.input.languages[0]) for other in members if other.input != item}
         if role != "link" or (item.texts, item.languages[0]) not in texts_before:
@@ -319,7 +315,6 @@ def elsewhere(engine: Engine, account_id: int) -> int:
 @cache
 def _shown() -> Select[Any]:
     """A question with the texts of its input, and those with which they are compared for `account`."""
-    columns = tuple(question.c[name] for name in ("task", "kind", "output", "group_id"))
     judged, text = question.alias("judged"), input_table.alias("judged_text")
     compared = (
         select(text.c.texts)
@@ -329,15 +324,13 @@ def _shown() -> Select[Any]:
         .where(lease.c.question_id == bindparam("question"), lease.c.annotator_id == bindparam("account"))
         .scalar_subquery()
     )
-    texts = (input_table.c.texts, input_table.c.languages, compared.label("compared"))
     # Somebody put it aside, or let an answer to it go stale: nothing is remembered of others, which are most.
     stale = exists().where(judgement.c.question_id == question.c.id, judgement.c.withdrawn_by.is_not(None))
     had = exists().where(aside.c.question_id == question.c.id) | stale
-    return (
-        select(*columns, *texts, had.label("had"))
-        .join(input_table, input_table.c.id == question.c.input_id)
-        .where(question.c.id == bindparam("question"))
-    )
+    columns = [question.c[name] for name in ("task", "kind", "output", "group_id")]
+    columns += [input_table.c.texts, input_table.c.languages, compared.label("compared"), had.label("had")]
+    query = select(*columns).join(input_table, input_table.c.id == question.c.input_id)
+    return query.where(question.c.id == bindparam("question"))
 
 
 @cache
@@ -371,7 +364,7 @@ def _vacant_question(codes: tuple[str, ...], past: bool, again: bool, search: st
         select(*(question.c[name] for name in names), languages.label("languages"), crowded.label("crowded"))
         .where(_is_open_to_account(), _has_place(), readable(question, codes), ~_reveals_too_early(codes))
         .where(skipped if again else ~skipped, *conditions)
-        .order_by(*([last_skip(me, since)] if again else order))
+        .order_by(*([skips_of(me, since, what=aside.c.id)] if again else order))
     )
     return query.limit(1).with_for_update(of=question, skip_locked=past, key_share=True)
 
@@ -399,7 +392,7 @@ def _search(search: str) -> tuple[list[ColumnElement[bool]], list[Any]]:
 def _reveals_too_early(codes: tuple[str, ...]) -> ColumnElement[bool]:
     """Condition: about a group that may give an output away, while this account may still be asked about a text of it,
     or another version of its source, and has not put that off twice today: else the group would wait for ever."""
-    text, part = question.alias("text"), member.alias("its_member")
+    text, part, of_one = question.alias("text"), member.alias("its_member"), group.alias("of_one_system")
     members = select(part.c.input_id).where(part.c.group_id == question.c.group_id).correlate(question)
     is_open = and_(
         text.c.task == question.c.task,
@@ -408,13 +401,10 @@ def _reveals_too_early(codes: tuple[str, ...]) -> ColumnElement[bool]:
         readable(text, codes),
         skips_of(bindparam("account"), bindparam("midnight"), text) < 2,
     )
-    others = or_(
-        exists().where(text.c.source_input_id == question.c.input_id, is_open),
-        exists().where(text.c.input_id.in_(members), is_open),
-    )
-    of_one = group.alias("of_one_system")
+    of_source = exists().where(text.c.source_input_id == question.c.input_id, is_open)
+    of_member = exists().where(text.c.input_id.in_(members), is_open)
     one_system = exists().where(of_one.c.id == question.c.group_id, of_one.c.system_id.is_not(None))
-    return and_(question.c.kind == "group", one_system, others)
+    return and_(question.c.kind == "group", one_system, or_(of_source, of_member))
 
 
 @cache
@@ -435,12 +425,8 @@ def _is_open_to_account(question: Any = question) -> ColumnElement[bool]:
     """Condition on `question`, or an alias: somebody waits for it, it has not all its votes, none and no flag of this
     account, which did not learn its answer in training."""
     own = judgement.alias("mine")
-    judged = exists().where(
-        own.c.question_id == question.c.id,
-        own.c.annotator_id == bindparam("account"),
-        or_(own.c.round == TRAINING, own.c.round == FIRST),
-        is_counted(own),
-    )
+    mine = (own.c.question_id == question.c.id, own.c.annotator_id == bindparam("account"), is_counted(own))
+    judged = exists().where(*mine, or_(own.c.round == TRAINING, own.c.round == FIRST))
     flagged = is_flagged(bindparam("account"), question)
     return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged, ~flagged)
 
@@ -449,12 +435,7 @@ def _has_place() -> ColumnElement[bool]:
     """Condition on `question`: fewer people than it wants have answered it, or look at it `now` without its being
     hidden; `account` itself left out."""
     looking = lease.alias("looking")
-    others = (
-        select(func.count())
-        .select_from(looking)
-        .where(looking.c.question_id == question.c.id, looking.c.annotator_id != bindparam("account"))
-        .where(looking.c.expires_at >= bindparam("now"), looking.c.round == FIRST)
-        .correlate(question)
-        .scalar_subquery()
-    )
-    return votes_on_question() + others < question.c.annotators
+    others = (looking.c.annotator_id != bindparam("account"), looking.c.expires_at >= bindparam("now"))
+    same = (looking.c.question_id == question.c.id, looking.c.round == FIRST)
+    number = select(func.count()).select_from(looking).where(*same, *others).correlate(question).scalar_subquery()
+    return votes_on_question() + number < question.c.annotators
