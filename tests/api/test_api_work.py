@@ -1,6 +1,5 @@
 """What teams do with the API: judge, decide, send texts, run a study, fetch answers and rates."""
 
-import time
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -111,18 +110,3 @@ def test_a_plan_names_no_file_and_no_code_of_the_server(world: World, content, s
     before = content(world.engine)
     answer = world.send("mia", "PUT", "/plans/first", json={"study": study, "sample": {"base": 5}})
     assert (answer.status_code, content(world.engine)) == (400, before), answer.text
-
-
-@pytest.mark.slow
-def test_a_run_goes_on_without_the_caller_and_is_watched(world: World) -> None:
-    world.ask("mia", "PUT", "/corpora/letters", json={"rows": ROWS})
-    world.ask("mia", "PUT", "/plans/first", json=PLAN)
-    run = world.ask("mia", "POST", "/plans/first/runs")
-    end = time.monotonic() + 120
-    while (state := world.ask("mia", "GET", "/runs")[0])["state"] in ("waiting", "running"):
-        assert time.monotonic() < end
-        time.sleep(0.2)
-    assert (state["state"], state["by"]) == ("done", "mia"), state
-    assert world.send("mia", "POST", f"/runs/{run['id']}/stop").status_code == 409
-    assert {row["corpus"] for row in world.ask("mia", "GET", "/studies")} == {"sentences", "letters"}
-    assert world.ask("mia", "GET", "/report", params={"study": 2})["cells"]

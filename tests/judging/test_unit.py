@@ -206,19 +206,6 @@ def test_who_is_killed_leaves_all_or_nothing(where, tmp_path, prepare):
     assert sound(world.engine) == {}
 
 
-def test_a_vote_opens_the_audits_that_follow_from_it(where, tmp_path):
-    """`judge` alone is enough: nobody has to bring the queue up to date."""
-    world = drawn(where, tmp_path)
-    assert queue_length(world.engine).audits == 0
-    drain(world, "ann", "bob", "ann")
-    question = table_of(tables.Question)
-    with world.engine.connect() as connection:
-        votes = connection.execute(select(question.c.filled).where(question.c.kind == "input")).scalars().all()
-    assert votes == [True] * 4  # two sources, and the follow-up of each
-    assert queue_length(world.engine) == (0, 0)
-    assert sound(world.engine) == {}
-
-
 def test_the_doctor_names_what_is_not_in_its_place(tmp_path):
     world = drawn(str(tmp_path / "audit.db"), tmp_path)
     world.both("positive", "positive")
