@@ -276,12 +276,11 @@ ENDED = {"session_number": annotator.c.session_number + 1, "token_number": annot
 """Columns of an account that end every login of it, and its API tokens."""
 
 
-def _change(engine: Engine, name: str, by: int | None, action: str, free: bool = False, **values: Any) -> Account:
-    """Set columns of an account; `free`: the question on its screen is free for others."""
+def _change(engine: Engine, name: str, by: int | None, action: str, **values: Any) -> Account:
     with changing_accounts(engine, by) as connection:
         account = person_named(connection, name)
         change(connection, account.id, **values)
-        if free:
+        if values.get("disabled"):  # the question on its screen is free for others
             connection.execute(delete(lease).where(lease.c.annotator_id == account.id))
         note(connection, by, action, account=account.id)
         return account
@@ -294,7 +293,7 @@ def set_password(engine: Engine, name: str, password: str, *, by: int | None = N
 
 def disable_account(engine: Engine, name: str, *, by: int | None = None) -> Account:
     """Keep an account out from now on. Raises AuditError for the last manager."""
-    return _change(engine, name, by, "account disabled", free=True, disabled=True, **ENDED)
+    return _change(engine, name, by, "account disabled", disabled=True, **ENDED)
 
 
 def enable_account(engine: Engine, name: str, *, by: int | None = None) -> Account:

@@ -67,11 +67,11 @@ def change_adjudication(
     of these, or the answer cannot be taken."""
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         of = select(adjudication.c.question_id).where(adjudication.c.id == adjudication_id)
-        if (question_id := work.connection.execute(of).scalar()) is not None:
-            work.hold(int(question_id))  # what somebody else settles meanwhile is seen below
+        question_id = int(work.connection.execute(of).scalar() or 0)
+        work.hold(question_id)  # what somebody else settles meanwhile is seen below
         if adjudication_id not in {entry.id for entry in _latest(work.connection, account_id)}:
             raise Refused(message("refused.not_recent", most=LAST))
-        return _adjudicate(work, int(question_id), allowed, reason, code)
+        return _adjudicate(work, question_id, allowed, reason, code)
 
 
 def _adjudicate(work: Work, question_id: int, allowed: Sequence[str], reason: str, code: str | None) -> int:

@@ -71,14 +71,18 @@ def invite(engine: Engine, terms: Terms, *, by: int | None = None) -> str:
 
 def invitations(engine: Engine, *, by: int | None = None) -> list[Invitation]:
     """Return the invitations that can be used, the newest first. Raises NotAllowed where `by` is no manager."""
-    names = ("id", "role", "languages", "code", "uses_left", "created_at", "expires_at")
-    query = select(*(invitation.c[name] for name in names), annotator.c.name)
-    query = query.outerjoin(annotator, annotator.c.id == invitation.c.annotator_id).where(_usable())
+    query = select(invitation, annotator.c.name).outerjoin(annotator, annotator.c.id == invitation.c.annotator_id)
+    same = ("id", "role", "languages", "uses_left")
     with accounts.reading_as_manager(engine, by) as connection:
-        listed = map(Invitation._make, connection.execute(query.order_by(invitation.c.id.desc())))
-        times = ("created_at", "expires_at")
         return [
-            one._replace(code=one.code or "", **{name: in_utc(getattr(one, name)) for name in times}) for one in listed
+            Invitation(
+                **{name: row._mapping[name] for name in same},
+                code=row.code or "",
+                created_at=in_utc(row.created_at),
+                expires_at=in_utc(row.expires_at),
+                by=row.name,
+            )
+            for row in connection.execute(query.where(_usable()).order_by(invitation.c.id.desc()))
         ]
 
 

@@ -135,8 +135,8 @@ def undone(engine: Engine, account_id: int) -> Undone | None:
             return None
         columns = (judgement.c.question_id, question.c.task, judgement.c.answer, judgement.c.comment)
         query = select(*columns).join(question, question.c.id == judgement.c.question_id)
-        *about, comment = connection.execute(query.where(judgement.c.id == rows[0].supersedes)).one()
-        return Undone(*about, len(rows), comment or "")
+        id, task, answer, comment = connection.execute(query.where(judgement.c.id == rows[0].supersedes)).one()
+        return Undone(id, task, answer, len(rows), comment or "")
 
 
 def _withdrawn_last(connection: Connection, account_id: int) -> list[Row[Any]]:

@@ -327,7 +327,7 @@ def _shown() -> Select[Any]:
     # Somebody put it aside, or let an answer to it go stale: nothing is remembered of others, which are most.
     stale = exists().where(judgement.c.question_id == question.c.id, judgement.c.withdrawn_by.is_not(None))
     had = exists().where(aside.c.question_id == question.c.id) | stale
-    columns = [question.c[name] for name in ("task", "kind", "output", "group_id")]
+    columns: list[Any] = [question.c[name] for name in ("task", "kind", "output", "group_id")]
     columns += [input_table.c.texts, input_table.c.languages, compared.label("compared"), had.label("had")]
     query = select(*columns).join(input_table, input_table.c.id == question.c.input_id)
     return query.where(question.c.id == bindparam("question"))
