@@ -234,16 +234,14 @@ def import_labels(
         names = _annotator_names(file, annotator)
         answers = _answers(file, of_task, renamed)
         targets, opened = _targets(connection, file, of_task, language)
+        entries = list(zip(file.rows, names, answers, targets, strict=True))
         if all_known:
-            rows = [row for row, target in zip(file.rows, targets, strict=True) if isinstance(target, str)]
-            texts = (" / ".join(str(row.get(name, "")) for name in _TEXTS[: of_task.texts])[:60] for row in rows)
-            reasons = (target for target in targets if isinstance(target, str))
-            _refuse(
-                file, [(row["where"], f"{why} ({text})") for row, why, text in zip(rows, reasons, texts, strict=True)]
-            )
+            texts = [" / ".join(str(row.get(name, "")) for name in _TEXTS[: of_task.texts])[:60] for row in file.rows]
+            known = zip(entries, texts, strict=True)
+            _refuse(file, [(row["where"], f"{of} ({text})") for (row, *_, of), text in known if isinstance(of, str)])
         said: dict[tuple[str, int], list[tuple[str, Row]]] = {}
         unused: list[tuple[str, str]] = []
-        for row, name, answer, target in zip(file.rows, names, answers, targets, strict=True):
+        for row, name, answer, target in entries:
             if isinstance(target, str) or (role == "adjudicator" and answer == UNSURE):
                 unused.append((target if isinstance(target, str) else UNDECIDED, row["where"]))
             else:
