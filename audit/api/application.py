@@ -7,7 +7,7 @@ role that it needs; the function that it calls reads the account's role once mor
 import json
 import logging
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -27,8 +27,8 @@ from audit.judging.sign_in import Bearer, bearer_of
 from audit.messages import ENGLISH, Message, joined, message, said
 
 _LOG = logging.getLogger(__name__)
-_DESCRIPTION = """The functions of the app, for programs: send texts, run studies, judge, decide, fetch answers and
-rates.
+_DESCRIPTION = """What programs do in place of the app: send texts, run studies, judge, decide disputes, fetch answers
+and rates.
 
 Send `Authorization: Bearer TOKEN` with each request; a token is made on the page *Account* or by `audit user token`.
 The tag of a route is the least role that it needs. An error is `{"error": {"code": ..., "sentence": ...}}`, in English,
@@ -59,23 +59,12 @@ class Service:
     answer will not do."""
 
 
-@dataclass(frozen=True)
 class Visit:
-    """A request that may be served."""
+    """A request that may be served: the service, whose token it has, and the language that it is answered in."""
 
-    service: Service
-    bearer: Bearer
-    language: str
-
-    @property
-    def engine(self) -> Engine:
-        """The database."""
-        return self.service.engine()
-
-    @property
-    def id(self) -> int:
-        """The number of the account in whose name everything is done."""
-        return self.bearer.account.id
+    def __init__(self, service: Service, bearer: Bearer, language: str):
+        self.service, self.bearer, self.language = service, bearer, language
+        self.engine, self.id = service.engine(), bearer.account.id
 
     def compute(self, ask: str, anew: bool = False, **values: Any) -> Any:
         """Return what a worker computes. Raises what it refuses with."""
@@ -159,7 +148,7 @@ async def _invalid(request: Request, problem: Any) -> JSONResponse:
 async def _absent(request: Request, problem: Any) -> JSONResponse:
     absent = problem.status_code in (404, 405)
     sentence = message("api.no_route") if absent else message("api.bad_request", mistakes=str(problem.detail))
-    return _answer(request, problem.status_code, sentence, problem.headers)
+    return _answer(request, problem.status_code, sentence)
 
 
 async def _broken(request: Request, problem: Exception) -> JSONResponse:
@@ -168,21 +157,20 @@ async def _broken(request: Request, problem: Exception) -> JSONResponse:
 
 
 def _status_of(problem: AuditError) -> int:
+    code = _code(problem.sentence)
     if isinstance(problem, Problem):
         return problem.code
-    if isinstance(problem, UnknownName):  # plans are in addresses, all other names in what is sent
-        return 404 if problem.kind == "plan" else 400
-    code = _code(problem.sentence)
+    if isinstance(problem, UnknownName) and problem.kind == "plan":  # plans are in addresses, other names in bodies
+        return 404
     if isinstance(problem, NotAllowed):
         return 403
     # "work.": the run is at work, or not any more.
     return 409 if code.startswith("work.") or (isinstance(problem, Refused) and not code.startswith("wrong.")) else 400
 
 
-def _answer(request: Request, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+def _answer(request: Request, status: int, sentence: str) -> JSONResponse:
     error = {"code": _code(sentence), "sentence": said(sentence, language_of(request))}
-    own = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
-    return JSONResponse({"error": error}, status, {**own, **(headers or {})})
+    return JSONResponse({"error": error}, status, {"WWW-Authenticate": "Bearer"} if status == 401 else None)
 
 
 def _code(sentence: str) -> str:

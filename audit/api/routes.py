@@ -2,12 +2,11 @@
 
 import json
 import shutil
-from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Body, Query
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse
 from pydantic import AfterValidator, AwareDatetime, Field, Strict
@@ -15,14 +14,13 @@ from sqlalchemy import select
 from starlette.background import BackgroundTask
 
 from audit.api.application import Adjudicating, Annotating, Managing, Problem, Visit
-from audit.corpora import Corpus, Reading, all_corpora
+from audit.corpora import Reading
 from audit.exchange.questions import LARGEST_PAGE, Which, questions_page
 from audit.files import unstorable
-from audit.judging.accounts import ROLES, own_account
-from audit.judging.adjudications import adjudicate, change_adjudication, disputes, flagged_ids, opinions, send_back
+from audit.judging.accounts import ROLES
+from audit.judging.adjudications import adjudicate, disputes, opinions
 from audit.judging.answers import command
-from audit.judging.judgements import change, flag, flag_answer, judge, judging_mode, skip, train, undo, unflag
-from audit.judging.own_answers import LONGEST, MOST, OwnFilter, own_answers
+from audit.judging.judgements import flag, judge, judging_mode, skip, undo
 from audit.judging.queue import Shown, next_question, queue_of, show
 from audit.judging.words import words_of
 from audit.messages import message, said
@@ -34,8 +32,8 @@ from audit.studies.jobs import Job, begin_job, jobs, stop_job
 from audit.studies.listing import list_studies as studies_of
 from audit.studies.own_systems import offer_stored_systems
 from audit.studies.plan import read_plan
-from audit.studies.uploads import File, store_corpus, uploaded_corpora, uploaded_here
-from audit.studies.versions import Version, all_versions, freeze, set_plan, versions
+from audit.studies.uploads import File, store_corpus, uploaded_here
+from audit.studies.versions import Version, set_plan
 from audit.tasks.questions import ORIGINS
 from audit.user_models import Mistake, UserModel
 
@@ -93,19 +91,12 @@ class Flagging(UserModel):
     comment: Text = Field(min_length=1)
 
 
-class SendingBack(UserModel):
-    """What the annotators who flagged a question read above it."""
-
-    remark: Text = ""
-
-
 class Settling(UserModel):
-    """An adjudicator's decision; `instead_of` is the number of one of this account's last ten, which it changes."""
+    """An adjudicator's decision."""
 
     allowed: list[Text] = Field(min_length=1)
     reason: Text = ""
     code: Text | None = None
-    instead_of: Number | None = None
 
 
 class Sending(UserModel):
@@ -117,25 +108,6 @@ class Sending(UserModel):
     unit: Literal["sentence", "document"] | None = None
     columns: dict[str, str] = Field(default_factory=dict, description="Our name of a key -> the rows' own.")
     labels: dict[str, str] = Field(default_factory=dict, description="A gold label of the rows -> the task's.")
-
-
-_Table = Annotated[dict[str, Any], Field(default_factory=dict)]
-
-
-class Planning(UserModel):
-    """A plan: the tables of its TOML file, with their keys."""
-
-    study: dict[str, Any]
-    sample: _Table
-    judging: _Table
-    report: _Table
-    words: _Table
-
-
-class Freezing(UserModel):
-    """The version of a plan that was looked at; another one is not frozen."""
-
-    version: int | None = None
 
 
 class Exporting(UserModel):
@@ -174,20 +146,14 @@ def _question(visit: Visit, shown: Shown) -> dict[str, Any]:
 @annotator.get("/me")
 def me(visit: Annotating) -> dict[str, Any]:
     """Whose token this is, what it may do and until when, and the languages that the account reads (none: all)."""
-    account = own_account(visit.engine, visit.id)
-    return _fields(visit.bearer, "role expires_at") | _fields(account, "name languages")
+    return _fields(visit.bearer, "role expires_at") | _fields(visit.bearer.account, "name languages")
 
 
 @annotator.get("/queue")
 def queue(visit: Annotating) -> dict[str, int]:
     """How much this account has done, and how much is left for it."""
-    left = queue_of(visit.engine, visit.id)
-    return {
-        "today": left.mine_today,
-        "judged": left.mine,
-        "left": left.left_for_me,
-        "in_other_languages": left.in_other_languages,
-    }
+    names = ("today", "judged", "left", "in_other_languages")
+    return dict(zip(names, queue_of(visit.engine, visit.id), strict=False))
 
 
 @annotator.post("/questions/next")
@@ -195,7 +161,7 @@ def take_next(visit: Annotating) -> dict[str, Any]:
     """The next question, held for this account for 15 minutes: asked again, the same one comes until it is answered,
     skipped or flagged. `labels` are what may be answered, and how it reads; `unsure` may be, too. `about` is what is
     promised of the texts of a group, its `members`. Without a question, `training` says whether the account has to pass
-    the training round first: `GET /training`."""
+    the training round first, in the app."""
     shown = next_question(visit.engine, visit.id)
     if shown is not None:
         return {"question": _question(visit, shown), "training": False}
@@ -206,8 +172,7 @@ def take_next(visit: Annotating) -> dict[str, Any]:
 def give_answer(visit: Annotating, id: Id, body: Answering) -> dict[str, int]:
     """Answer the question that this account holds: it is stored when the response is there. Sent again, as the last
     answer of this account, it is stored once, and the same number comes back."""
-    stored = judge(visit.engine, visit.id, id, **body.model_dump(), client=_CLIENT, repeatable=True)
-    return {"id": stored}
+    return {"id": judge(visit.engine, visit.id, id, **body.model_dump(), client=_CLIENT, repeatable=True)}
 
 
 @annotator.post("/undo")
@@ -215,36 +180,6 @@ def take_back(visit: Annotating, body: Undoing | None = None) -> dict[str, int |
     """Take the last answer back; its question is held again. At most ten times in a row."""
     only = body.judgement if body else None
     return {"question_id": undo(visit.engine, visit.id, client=_CLIENT, only=only)}
-
-
-@annotator.put("/questions/{id}/judgement")
-def change_answer(visit: Annotating, id: Id, body: Answering) -> dict[str, Any]:
-    """Change an own answer to a question while it is open; the history keeps both. Says what it was before."""
-    before = change(visit.engine, visit.id, id, **body.model_dump(), client=_CLIENT)
-    return _fields(before, "answer comment")
-
-
-@annotator.get("/answers")
-def list_own_answers(
-    visit: Annotating,
-    search: Annotated[str, Query(max_length=LONGEST, description="In the texts, the output and the comment.")] = "",
-    task: str | None = None,
-    answer: Annotated[str | None, Query(description="A label, or `unsure`.")] = None,
-    flagged: bool = False,
-    before: Annotated[int | None, Query(ge=1, le=_LARGEST, description="`next` of the page before.")] = None,
-    limit: Annotated[int, Query(ge=1, le=MOST)] = 20,
-) -> dict[str, Any]:
-    """This account's own answers, the newest first, each question once; not the question that it holds. `closed` says
-    why one can no longer be changed; `next` is the `before` of the page after it."""
-    page = own_answers(visit.engine, visit.id, OwnFilter(search, task, answer, flagged), before, limit)
-    names = "question_id task kind texts languages answer comment decided_at flagged closed"
-    return {"answers": [_fields(entry, names) for entry in page.answers], "next": page.next}
-
-
-@annotator.post("/answers/{id}/flag", status_code=204)
-def flag_own_answer(visit: Annotating, id: Id, body: Flagging) -> None:
-    """Send a question that this account has answered to the adjudicators, with a comment; the answer still counts."""
-    flag_answer(visit.engine, visit.id, id, body.comment)
 
 
 @annotator.post("/questions/{id}/skip", status_code=204)
@@ -259,29 +194,6 @@ def send_to_adjudicators(visit: Annotating, id: Id, body: Flagging) -> None:
     flag(visit.engine, visit.id, id, body.comment)
 
 
-@annotator.post("/unflag")
-def take_flag_back(visit: Annotating) -> dict[str, int | None]:
-    """Take the last flag back, where nobody has replied and this account has judged nothing since."""
-    taken_back = unflag(visit.engine, visit.id)
-    return {"question_id": taken_back and taken_back.question_id}
-
-
-@annotator.get("/training")
-def training(visit: Annotating) -> dict[str, Any]:
-    """Where this account stands in the training round; `question` is null where it need not train, or has passed."""
-    state = judging_mode(visit.engine, visit.id).training
-    if state is None:
-        return {"question": None}
-    return {"question": _question(visit, state.shown), **_fields(state, "attempt answered questions mark")}
-
-
-@annotator.post("/training/{id}")
-def answer_in_training(visit: Annotating, id: Id, body: Answering) -> dict[str, Any]:
-    """Answer the question of the training round, and learn what is right."""
-    feedback = train(visit.engine, visit.id, id, body.answer, shown_at=body.shown_at)
-    return _fields(feedback, "right allowed explanation") | {"finished": feedback.finished is not None}
-
-
 # Adjudicators. What people said is shown of a question that waits for a decision only.
 
 
@@ -294,56 +206,22 @@ def list_disputes(visit: Adjudicating) -> dict[str, list[int]]:
 @adjudicator.get("/disputes/{id}")
 def read_dispute(visit: Adjudicating, id: Id) -> dict[str, Any]:
     """A question on which people disagree, with what they said, without names."""
-    return _with_opinions(visit, id, disputes(visit.engine, visit.id))
-
-
-@adjudicator.get("/flagged")
-def list_flagged(visit: Adjudicating) -> dict[str, list[int]]:
-    """Questions that annotators sent to the adjudicators."""
-    return {"questions": flagged_ids(visit.engine, visit.id)}
-
-
-@adjudicator.get("/flagged/{id}")
-def read_flagged(visit: Adjudicating, id: Id) -> dict[str, Any]:
-    """A question that annotators sent, with what they wrote, without names."""
-    return _with_opinions(visit, id, flagged_ids(visit.engine, visit.id))
-
-
-def _with_opinions(visit: Visit, id: int, waiting: Collection[int]) -> dict[str, Any]:
-    if id not in waiting:
+    if id not in disputes(visit.engine, visit.id):
         raise Problem(404, message("api.not_asked", id=id))
     with reading(visit.engine) as connection:
         shown = show(connection, id)
-    return {
-        "question": _question(visit, shown),
-        "opinions": [said._asdict() for said in opinions(visit.engine, visit.id, id)],
-    }
+    said_of_it = [opinion._asdict() for opinion in opinions(visit.engine, visit.id, id)]
+    return {"question": _question(visit, shown), "opinions": said_of_it}
 
 
 @adjudicator.post("/questions/{id}/adjudication", status_code=201)
 def settle(visit: Adjudicating, id: Id, body: Settling) -> dict[str, int]:
-    """Decide a question: its right labels, and why. One that is decided is refused, unless `instead_of` names one of
-    this account's own decisions; the same decision sent again is stored once."""
-    given = body.allowed, body.reason, body.code
-    if body.instead_of is not None:
-        return {"id": change_adjudication(visit.engine, visit.id, body.instead_of, *given, id)}
-    return {"id": adjudicate(visit.engine, visit.id, id, *given, only_open=True)}
-
-
-@adjudicator.post("/flagged/{id}/back", status_code=204)
-def give_back(visit: Adjudicating, id: Id, body: SendingBack) -> None:
-    """Send a flagged question back to those who flagged it, with a remark that they read."""
-    send_back(visit.engine, visit.id, id, body.remark)
+    """Decide a question: its right labels, and why. One that is decided is refused; the same decision sent again is
+    stored once."""
+    return {"id": adjudicate(visit.engine, visit.id, id, body.allowed, body.reason, body.code)}
 
 
 # Managers: studies.
-
-
-@manager.get("/corpora")
-def list_corpora(visit: Managing, task: str | None = None) -> list[dict[str, Any]]:
-    """The corpora that a plan may name: registered ones, and texts that were `sent` to this server."""
-    sent = uploaded_corpora(visit.engine, task, by=visit.id)
-    return [*(_corpus(corpus, False) for corpus in all_corpora(task)), *(_corpus(corpus, True) for corpus in sent)]
 
 
 @manager.put("/corpora/{name}")
@@ -352,12 +230,8 @@ def send_texts(visit: Managing, name: Name, body: Sending) -> dict[str, Any]:
     need another name."""
     lines = "\n".join(json.dumps(row) for row in body.rows).encode()
     file = File(f"{name}.jsonl", lines, body.task, Reading(body.columns, body.labels), body.language, body.unit)
-    return _corpus(store_corpus(visit.engine, name, file, by=visit.id), True)
-
-
-def _corpus(corpus: Corpus, sent: bool) -> dict[str, Any]:
-    own = {"size": corpus.size(), "gold": corpus.has_gold, "available": corpus.needs() is None, "sent": sent}
-    return {"corpus": corpus.name, **_fields(corpus, "task language unit"), **own}
+    corpus = store_corpus(visit.engine, name, file, by=visit.id)
+    return {"corpus": name, "size": corpus.size(), "gold": corpus.has_gold} | _fields(corpus, "task language unit")
 
 
 @manager.get("/studies")
@@ -373,39 +247,20 @@ def list_studies(visit: Managing) -> list[dict[str, Any]]:
     ]
 
 
-@manager.get("/plans")
-def list_plans(visit: Managing) -> list[Version]:
-    """The plans, each in its last version."""
-    with reading(visit.engine) as connection:
-        return [history[-1] for history in all_versions(connection).values()]
-
-
-@manager.get("/plans/{name}")
-def read_versions(visit: Managing, name: Name) -> list[Version]:
-    """Every version of a plan, the first one first."""
-    return versions(visit.engine, name, by=visit.id)
-
-
 @manager.put("/plans/{name}")
-def store_plan(visit: Managing, name: Name, body: Planning) -> Version:
-    """Store a plan, as the next version of its name; nothing is stored where nothing differs. It may name registered
-    systems and corpora only, and texts that were sent to this server."""
-    content, where = {"name": name, **body.model_dump()}, f"the plan {name!r}"
+def store_plan(visit: Managing, name: Name, body: Annotated[dict[str, Any], Body()]) -> Version:
+    """Store a plan (the tables of its TOML file, with their keys) as the next version of its name; nothing is stored
+    where nothing differs. It may name registered systems and corpora only, and texts that were sent to this server."""
     offer_stored_systems(visit.engine)
-    plan = read_plan(content, where, registered_only=True, uploaded=uploaded_here(visit.engine))
+    uploaded = uploaded_here(visit.engine)
+    plan = read_plan(body | {"name": name}, f"the plan {name!r}", registered_only=True, uploaded=uploaded)
     return set_plan(visit.engine, plan, by=visit.id)[0]
-
-
-@manager.post("/plans/{name}/freeze")
-def freeze_plan(visit: Managing, name: Name, body: Freezing | None = None) -> Version:
-    """Freeze the last version of a plan: what changes afterwards is told in the report."""
-    return freeze(visit.engine, name, by=visit.id, version=body.version if body else None)
 
 
 @manager.post("/plans/{name}/runs", status_code=202)
 def begin_run(visit: Managing, name: Name) -> dict[str, Any]:
     """Begin to carry out the last version of a plan, or resume it: run, draw, let gold answer. It goes on without the
-    caller, who looks at it again with `GET /runs/{run}`. Refused while the plan is being carried out."""
+    caller, who looks at it again with `GET /runs`. Refused while the plan is being carried out."""
     return _run(visit, begin_job(visit.engine, name, visit.service.database(), by=visit.id))
 
 
@@ -413,12 +268,6 @@ def begin_run(visit: Managing, name: Name) -> dict[str, Any]:
 def list_runs(visit: Managing, plan: str | None = None) -> list[dict[str, Any]]:
     """The runs of a plan, or all, the last one first; `lost` is the state of one whose process is gone."""
     return _runs(visit, jobs(visit.engine, plan, by=visit.id))
-
-
-@manager.get("/runs/{run}")
-def read_run(visit: Managing, run: Id) -> dict[str, Any]:
-    """How far a run is: `done` of `total` sources are through."""
-    return _run(visit, run)
 
 
 @manager.post("/runs/{run}/stop", status_code=202)
@@ -448,6 +297,13 @@ def _runs(visit: Visit, listed: list[Job]) -> list[dict[str, Any]]:
 
 
 # Managers: results. What takes long is computed where the app's own pages have it computed: in another process.
+
+
+def _need_study(visit: Visit, study: int | None) -> None:
+    with reading(visit.engine) as connection:
+        there = select(study_table.c.id).where(study_table.c.id == study)
+        if study is not None and connection.execute(there).first() is None:
+            raise Problem(404, message("api.no_study", id=study))
 
 
 @manager.get("/report")
@@ -499,10 +355,3 @@ def make_export(visit: Managing, body: Exporting | None = None) -> FileResponse:
     file = Path(visit.compute("export", anew=True, by=visit.id, pseudonymise=body is None or body.pseudonymise))
     done = BackgroundTask(shutil.rmtree, file.parent, ignore_errors=True)
     return FileResponse(file, media_type="application/zip", filename=file.name, background=done)
-
-
-def _need_study(visit: Visit, study: int | None) -> None:
-    with reading(visit.engine) as connection:
-        there = select(study_table.c.id).where(study_table.c.id == study)
-        if study is not None and connection.execute(there).first() is None:
-            raise Problem(404, message("api.no_study", id=study))

@@ -1,7 +1,7 @@
-"""Accounts, their roles, passwords and studies, and the log. Every write elsewhere calls `require` again, in its own
+"""Accounts, their roles and passwords, and the log. Every write elsewhere calls `require` again, in its own
 transaction."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -9,36 +9,12 @@ from functools import cache
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Engine,
-    Row,
-    Select,
-    Text,
-    and_,
-    bindparam,
-    cast,
-    delete,
-    exists,
-    literal,
-    or_,
-    select,
-)
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, bindparam, delete, or_, select
 
 from audit.errors import AuditError, NotAllowed
 from audit.messages import joined, message
 from audit.store import insert_new, tables
-from audit.store.copying import in_utc
-from audit.store.core import (
-    annotator,
-    assignment,
-    invitation,
-    lease,
-    log,
-    question,
-    study,
-)
+from audit.store.core import annotator, invitation, lease, log
 from audit.text.languages import is_code
 
 ROLES = ("annotator", "adjudicator", "manager")  # Each may do what those before it may
@@ -58,28 +34,15 @@ class Account:
     languages: tuple[str, ...] = field(default=(), compare=False)  # Codes of the languages it reads; none: all
     disabled: bool = field(default=False, compare=False)
     has_password: bool = field(default=False, compare=False)  # Without one it logs in through an identity provider only
-    seen_at: datetime | None = field(default=None, compare=False)
-    """The last use of the app, in UTC to the minute; None: never."""
-    studies: tuple[int, ...] = field(default=(), compare=False)
-    """Ids of the studies that it works on; none: all. Only `account_details` and `own_account` read them."""
-
     session_number: int = field(default=0, compare=False, repr=False)
     token_number: int = field(default=0, compare=False, repr=False)
     """What its logins and tokens carry (`audit.judging.sign_in`)."""
 
     @classmethod
-    def of(cls, row: Row[Any], studies: tuple[int, ...] = ()) -> "Account":
+    def of(cls, row: Row[Any]) -> "Account":
         """Return the account of a row of `annotator`."""
-        return cls(
-            languages=tuple(sorted(filter(None, row.languages.split(",")))),
-            has_password=row.password is not None,
-            seen_at=row.seen_at and in_utc(row.seen_at),
-            studies=studies,
-            **{name: row._mapping[name] for name in _SAME},
-        )
-
-
-_SAME = ("id", "name", "role", "disabled", "session_number", "token_number")
+        languages, numbers = tuple(filter(None, row.languages.split(","))), (row.session_number, row.token_number)
+        return cls(row.id, row.name, row.role, languages, row.disabled, row.password is not None, *numbers)
 
 
 # Passwords: Argon2id. Checking one takes the same time whether or not the account exists.
@@ -140,9 +103,8 @@ def checked_role(role: str) -> str:
 
 def joined_languages(languages: Sequence[str]) -> str:
     """Return language codes joined by commas, as they are stored. Raises AuditError for one that is no code."""
-    for code in languages:
-        if not is_code(code):
-            raise AuditError(message("wrong.language", language=code[:40]))
+    if wrong := [code for code in languages if not is_code(code)]:
+        raise AuditError(message("wrong.language", language=wrong[0][:40]))
     return ",".join(sorted(set(languages)))
 
 
@@ -238,15 +200,14 @@ def add_account(
     password: str | None,
     *,
     languages: Sequence[str] = (),
-    studies: Collection[int] = (),
     by: int | None = None,
 ) -> Account:
     """Make an account. Without a password it logs in through an identity provider, or sets one by a link. Raises
-    NotAllowed, and AuditError for a taken or bad name, an unknown role, a bad language, study or password."""
+    NotAllowed, and AuditError for a taken or bad name, an unknown role, a bad language or password."""
     password_hash = None if password is None else hashed(password)
     with writing_as_manager(engine, by) as connection:
-        account = add_person(connection, name, role, password_hash, joined_languages(languages), studies)
-        note(connection, by, "account added", account=account.id, role=role, assigned=sorted(set(studies)))
+        account = add_person(connection, name, role, password_hash, joined_languages(languages))
+        note(connection, by, "account added", account=account.id, role=role)
     return account
 
 
@@ -256,22 +217,15 @@ def add_person(
     role: str,
     password_hash: str | None,
     languages: str = "",
-    studies: Collection[int] = (),
-    completion_code: str | None = None,
+    code: str | None = None,
 ) -> Account:
-    """Insert an account in the caller's transaction. Raises AuditError for a bad or taken name and an unknown role."""
-    row: dict[str, Any] = {
-        "name": checked_name(name),
-        "role": checked_role(role),
-        "password": password_hash,
-        "languages": languages,
-    }
-    row |= {"completion_code": completion_code, "created_at": tables.now()}
+    """Insert an account in the caller's transaction; `code` is its completion code. Raises AuditError for a bad or
+    taken name and an unknown role."""
+    row: dict[str, Any] = {"name": checked_name(name), "role": checked_role(role), "password": password_hash}
+    row |= {"languages": languages, "completion_code": code, "created_at": tables.now()}
     if not insert_new(connection, tables.Annotator, [row]):
         raise AuditError(message("account.name_taken", name=row["name"]))
-    account = person_named(connection, name)
-    assign(connection, account.id, studies)
-    return account
+    return person_named(connection, name)
 
 
 def gold_id(connection: Connection) -> int:
@@ -294,8 +248,8 @@ def account_details(engine: Engine, *, by: int | None = None) -> list[Account]:
 
 def own_account(engine: Engine, account_id: int) -> Account:
     """Return an account as its owner sees it. Raises NotAllowed where it is disabled or absent."""
-    with reading_as(engine, account_id, *ROLES) as connection:
-        return _people(connection, annotator.c.id == account_id)[0]
+    with engine.connect() as connection:
+        return require(connection, account_id, *ROLES)
 
 
 def person_named(connection: Connection, name: str) -> Account:
@@ -306,9 +260,8 @@ def person_named(connection: Connection, name: str) -> Account:
 
 
 def _people(connection: Connection, *conditions: ColumnElement[bool]) -> list[Account]:
-    studies = assignments_of(connection)
     query = select(annotator).where(is_person(annotator), *conditions).order_by(annotator.c.name)
-    return [Account.of(row, studies.get(row.id, ())) for row in connection.execute(query)]
+    return list(map(Account.of, connection.execute(query)))
 
 
 # Changing accounts. Each change that takes something away ends the account's logins, and its tokens of the API.
@@ -327,10 +280,8 @@ def _change(engine: Engine, name: str, by: int | None, action: str, **values: An
     with changing_accounts(engine, by) as connection:
         account = person_named(connection, name)
         change(connection, account.id, **values)
-        # The question on its screen is free for others where it is disabled.
-        connection.execute(
-            delete(lease).where(lease.c.annotator_id == account.id, literal(values.get("disabled", False)))
-        )
+        if values.get("disabled"):  # the question on its screen is free for others
+            connection.execute(delete(lease).where(lease.c.annotator_id == account.id))
         note(connection, by, action, account=account.id)
         return account
 
@@ -351,86 +302,36 @@ def enable_account(engine: Engine, name: str, *, by: int | None = None) -> Accou
 
 
 def change_account(
-    engine: Engine,
-    name: str,
-    role: str,
-    languages: Sequence[str] = (),
-    studies: Collection[int] = (),
-    *,
-    by: int | None = None,
+    engine: Engine, name: str, role: str, languages: Sequence[str] = (), *, by: int | None = None
 ) -> Account:
-    """Give an account another role, other languages and studies (none: all), from its next click on. Raises AuditError
-    for an unknown role, a bad language or study, and where no manager would remain."""
-    checked_role(role)
-    codes = joined_languages(languages)
+    """Give an account another role and other languages (none: all), from its next click on. Raises AuditError for an
+    unknown role, a bad language, and where no manager would remain."""
+    new = {"role": checked_role(role), "languages": joined_languages(languages)}
     with changing_accounts(engine, by) as connection:
         account = person_named(connection, name)
-        values: dict[str, Any] = {
-            "role": [account.role, role],
-            "languages": [",".join(account.languages), codes],
-            "assigned": [list(account.studies), sorted(set(studies))],
-        }
-        if changed := {key: value for key, value in values.items() if value[0] != value[1]}:
-            change(connection, account.id, role=role, languages=codes)
-            assign(connection, account.id, studies)
-            # The question on its screen may be in a language or of a study that is not for it any more.
+        old = {"role": account.role, "languages": ",".join(account.languages)}
+        if changed := {key: [old[key], value] for key, value in new.items() if value != old[key]}:
+            change(connection, account.id, **new)
+            # The question on its screen may be in a language that is not for it any more.
             connection.execute(delete(lease).where(lease.c.annotator_id == account.id))
             note(connection, by, "account changed", account=account.id, **changed)
         return person_named(connection, name)
 
 
 def delete_person(engine: Engine, name: str, *, by: int | None = None) -> str:
-    """Take name, password, languages, studies and invitations away from an account, for good; returns `deleted-N`, its
-    name from now on. Judgements and adjudications stay and count. Raises AuditError for the last manager and one's own
+    """Take name, password, languages and invitations away from an account, for good; returns `deleted-N`, its name from
+    now on. Judgements and adjudications stay and count. Raises AuditError for the last manager and one's own
     account."""
     with changing_accounts(engine, by) as connection:
         account = person_named(connection, name)
         if account.id == by:
             raise AuditError(message("account.own_deletion"))
-        new_name = f"{DELETED}{account.id}"
-        empty = {"name": new_name, "password": None, "languages": "", "completion_code": None, "disabled": True}
-        change(connection, account.id, **empty, **ENDED)
-        for table in (lease, assignment, invitation):
+        empty = {"name": f"{DELETED}{account.id}", "password": None, "languages": "", "completion_code": None}
+        change(connection, account.id, **empty, disabled=True, **ENDED)
+        for table in (lease, invitation):
             connection.execute(delete(table).where(table.c.annotator_id == account.id))
         note(connection, by, "person deleted", account=account.id)
-        return new_name
-
-
-# Who works on which studies: everybody on all of them, but for accounts that a manager has assigned to some.
-
-
-def is_assigned(account: ColumnElement[int], question: Any = question) -> ColumnElement[bool]:
-    """Condition on `question`, or an alias of it: this account works on a study whose groups wait for it, or on all."""
-    own = assignment.alias("assigned")
-    mine = own.c.annotator_id == account
-    asks = question.c.studies.like(literal("%,") + cast(own.c.study_id, Text) + literal(",%"))
-    return or_(~exists().where(mine), exists().where(and_(mine, asks)))
-
-
-def checked_studies(connection: Connection, studies: Collection[int]) -> list[int]:
-    """Return the ids in their order, each once. Raises AuditError for one that is no study's."""
-    ids = sorted(set(studies))
-    stored = set(connection.execute(select(study.c.id).where(study.c.id.in_(ids))).scalars())
-    if absent := [id for id in ids if id not in stored]:
-        raise AuditError(message("account.no_study", id=absent[0]))
-    return ids
-
-
-def assign(connection: Connection, account_id: int, studies: Collection[int]) -> None:
-    """Have an account work on these studies alone; none: on all. Raises AuditError for one that does not exist."""
-    ids = checked_studies(connection, studies)
-    connection.execute(delete(assignment).where(assignment.c.annotator_id == account_id))
-    if ids:
-        connection.execute(assignment.insert(), [{"annotator_id": account_id, "study_id": id} for id in ids])
-
-
-def assignments_of(connection: Connection) -> dict[int, tuple[int, ...]]:
-    """Return the studies of each account (an id) that is assigned to some."""
-    studies: dict[int, tuple[int, ...]] = {}
-    query = select(assignment.c.annotator_id, assignment.c.study_id).order_by(*assignment.primary_key)
-    for account, id in connection.execute(query):
-        studies[account] = (*studies.get(account, ()), id)
-    return studies
+        return empty["name"] or ""
 
 
 # The log: who did what that changes how numbers come about, or that shows what is hidden otherwise.
@@ -442,22 +343,19 @@ class Entry(NamedTuple):
     at: datetime
     who: str | None  # Name of the account; None: the owner of the database
     action: str
-    question_id: int | None
     detail: dict[str, Any]
 
 
-def note(
-    connection: Connection, account_id: int | None, action: str, question_id: int | None = None, **detail: Any
-) -> None:
+def note(connection: Connection, account_id: int | None, action: str, **detail: Any) -> None:
     """Append a line to the log in the caller's transaction. `detail` holds numbers and fixed words, never anyone's name
     or text: exports include it unchanged."""
-    row = {"annotator_id": account_id, "action": action, "question_id": question_id, "detail": detail}
+    row = {"annotator_id": account_id, "action": action, "detail": detail}
     connection.execute(log.insert(), row | {"at": tables.now()})
 
 
 def entries(engine: Engine, account_id: int, last: int = 200, *, who: int | None = None) -> list[Entry]:
     """Return the last lines, of everybody or of the account `who`, the newest first, to a manager."""
-    columns = (log.c.at, annotator.c.name, log.c.action, log.c.question_id, log.c.detail)
+    columns = (log.c.at, annotator.c.name, log.c.action, log.c.detail)
     query = select(*columns).outerjoin(annotator, annotator.c.id == log.c.annotator_id)
     if who is not None:
         query = query.where(log.c.annotator_id == who)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Engine, Integer, case, cast, func, select, true
 
-from audit.false_satisfaction.questions import OpenQuestions, count_open, from_column
+from audit.false_satisfaction.questions import OpenQuestions, count_open
 from audit.judging.accounts import account_details, reading_as_manager
 from audit.judging.answers import is_disputed, is_vote
 from audit.judging.asides import is_flagged, midnight
@@ -24,7 +24,7 @@ Among = ColumnElement[bool] | None
 
 class Unread(NamedTuple):
     """Open questions about texts in these languages (of a translation the text's, then the one that it was translated
-    into) that no account both reads and works on."""
+    into) that no account reads."""
 
     languages: tuple[str, ...]
     questions: int
@@ -34,24 +34,21 @@ def unread_questions(engine: Engine, by: int | None = None) -> list[Unread]:
     """Count the open questions that no account may answer, most first; none where nobody has an account. Without
     annotators, adjudicators and managers are counted. A question about a group is in the languages of its source."""
     people = [account for account in account_details(engine, by=by) if not account.disabled]
-    accounts = [account for account in people if account.role == "annotator"] or people
+    known = [set(account.languages) for account in people if account.role == "annotator"]
+    known = known or [set(account.languages) for account in people]
     query = (
-        select(input_table.c.languages, question.c.studies, func.count())
+        select(input_table.c.languages, func.count())
         .join(question, question.c.input_id == input_table.c.id)
         .where(question.c.filled.is_(False), question.c.priority.is_not(None))
-        .group_by(input_table.c.languages, question.c.studies)
+        .group_by(input_table.c.languages)
     )
     numbers: Counter[tuple[str, ...]] = Counter()
     with engine.connect() as connection:
-        for joined, studies, number in connection.execute(query) if accounts else ():
-            languages, asking = tuple(dict.fromkeys(joined.split(","))), from_column(studies)
-            if not any(
-                (not account.languages or set(languages) <= set(account.languages))
-                and (not account.studies or set(asking) & set(account.studies))
-                for account in accounts
-            ):
+        for joined, number in connection.execute(query) if known else ():
+            languages = tuple(dict.fromkeys(joined.split(",")))
+            if not any(not read or read.issuperset(languages) for read in known):
                 numbers[languages] += number
-    return sorted(map(Unread, numbers, numbers.values()), key=lambda each: (-each.questions, each.languages))
+    return [Unread(*entry) for entry in sorted(numbers.items(), key=lambda entry: (-entry[1], entry[0]))]
 
 
 class Speed(NamedTuple):
@@ -98,8 +95,13 @@ def overview(engine: Engine, by: int | None = None, among: Among = None) -> Over
             count_rows(connection, judgement, judgement.c.decided_at >= since, is_vote(judgement), about(judgement))
             for since in (midnight(moment), moment - RECENT)
         )
-        speed = speed_of(_decisions(connection, moment - RECENT, about(judgement)), moment)
-        votes = _votes(connection, wanted)
+        # Withdrawn judgements are among them: they took time.
+        shown = select(judgement.c.annotator_id, judgement.c.shown_at, judgement.c.decided_at)
+        shown = shown.where(judgement.c.decided_at >= moment - RECENT, judgement.c.shown_at.is_not(None))
+        decisions: dict[int, list[tuple[datetime, datetime]]] = {}
+        for row in connection.execute(shown.where(about(judgement)).order_by(judgement.c.decided_at, judgement.c.id)):
+            decisions.setdefault(row.annotator_id, []).append((in_utc(row.shown_at), in_utc(row.decided_at)))
+        speed, votes = speed_of(decisions, moment), _votes(connection, wanted)
         return Overview(
             count_open(connection, among),
             {origin: answers.get(origin, 0) for origin in ORIGINS},
@@ -139,41 +141,19 @@ def speed_of(decisions: Mapping[int, Sequence[tuple[datetime, datetime]]], now: 
 
 def _votes(connection: Connection, among: ColumnElement[bool]) -> dict[str, int]:
     """`filled`, `split`, `disputed` and `left` over all questions; ratings are only left, nobody splits on them."""
-    voted = (
-        select(
-            judgement.c.question_id,
-            func.count().label("votes"),
-            func.count(judgement.c.answer.distinct()).label("kinds"),
-            func.sum(case((judgement.c.answer == UNSURE, 1), else_=0)).label("unsure"),
-        )
-        .where(is_vote(judgement))
-        .group_by(judgement.c.question_id)
-        .subquery()
-    )
-    votes = func.coalesce(voted.c.votes, 0)
-    full = question.c.kind.not_in(SCALES) & voted.c.votes.is_not(None) & (votes >= question.c.annotators)
+    unsure = func.sum(case((judgement.c.answer == UNSURE, 1), else_=0)).label("unsure")
+    counts = (func.count().label("votes"), func.count(judgement.c.answer.distinct()).label("kinds"), unsure)
+    voted = select(judgement.c.question_id, *counts).where(is_vote(judgement)).group_by(judgement.c.question_id)
+    given = voted.subquery()
+    votes = func.coalesce(given.c.votes, 0)
+    full = question.c.kind.not_in(SCALES) & given.c.votes.is_not(None) & (votes >= question.c.annotators)
     lacking = question.c.priority.is_not(None) & (votes < question.c.annotators)
     numbers = {
         "filled": case((full, 1), else_=0),
-        "split": case((full & ((voted.c.kinds > 1) | (voted.c.unsure > 0)), 1), else_=0),
+        "split": case((full & ((given.c.kinds > 1) | (given.c.unsure > 0)), 1), else_=0),
         "disputed": case((is_disputed(), 1), else_=0),
         "left": case((lacking, question.c.annotators - votes), else_=0),
     }
     sums = (cast(func.coalesce(func.sum(number), 0), Integer).label(name) for name, number in numbers.items())
-    query = select(*sums).select_from(question.outerjoin(voted, voted.c.question_id == question.c.id)).where(among)
+    query = select(*sums).select_from(question.outerjoin(given, given.c.question_id == question.c.id)).where(among)
     return dict(connection.execute(query).mappings().one())
-
-
-def _decisions(
-    connection: Connection, since: datetime, about: ColumnElement[bool]
-) -> dict[int, list[tuple[datetime, datetime]]]:
-    """The times (shown, decided) of each person's judgements in the app, withdrawn ones included: they took time."""
-    query = (
-        select(judgement.c.annotator_id, judgement.c.shown_at, judgement.c.decided_at)
-        .where(judgement.c.decided_at >= since, judgement.c.shown_at.is_not(None), about)
-        .order_by(judgement.c.decided_at, judgement.c.id)
-    )
-    decisions: dict[int, list[tuple[datetime, datetime]]] = {}
-    for person, shown, decided in connection.execute(query):
-        decisions.setdefault(int(person), []).append((in_utc(shown), in_utc(decided)))
-    return decisions

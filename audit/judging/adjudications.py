@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Engine, exists, select
+from sqlalchemy import ColumnElement, Connection, Engine, select
 
 from audit.errors import Refused
 from audit.judging.accounts import ADJUDICATORS, reading_as
 from audit.judging.answers import is_adjudicated, is_disputed, is_vote, stands
-from audit.judging.asides import BACK, FLAG, add_row, check_comment, is_flagged, taken_back
+from audit.judging.asides import BACK, FLAG, add_row, check_comment, is_flagged
 from audit.judging.causes import check_reason
 from audit.judging.queue import Shown, show
 from audit.judging.unit import Work, check_answer, unit_of_work
@@ -35,29 +35,21 @@ class Adjudicated(NamedTuple):
 
 
 def adjudicate(
-    engine: Engine,
-    account_id: int,
-    question_id: int,
-    allowed: Sequence[str],
-    reason: str,
-    code: str | None = None,
-    *,
-    only_open: bool = False,
+    engine: Engine, account_id: int, question_id: int, allowed: Sequence[str], reason: str, code: str | None = None
 ) -> int:
     """Settle a question: its allowed labels and why (a `code` of `REASONS`, words, or both); returns the adjudication's
-    id. It can be settled again, and the last one counts; with `only_open` one that was settled and not flagged since is
-    refused, but for the same decision of the same account."""
+    id. Raises Refused where the answer cannot be taken, and for a question that was settled and not flagged since, but
+    for the same decision of the same account."""
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
-        if only_open:
-            work.hold(question_id)  # of two adjudicators with it on their screens, the second finds that it is settled
-            closed = is_adjudicated(question.c.id) & ~is_flagged()
-            if work.connection.execute(select(question.c.id).where(question.c.id == question_id, closed)).first():
-                last = select(adjudication).where(adjudication.c.question_id == question_id)
-                row = work.connection.execute(last.order_by(adjudication.c.id.desc()).limit(1)).one()
-                decided = (row.annotator_id, list(row.allowed), row.reason, row.code)
-                if decided == (account_id, sorted(set(allowed)), reason.strip(), code):
-                    return int(row.id)
+        work.hold(question_id)  # of two adjudicators with it on their screens, the second finds that it is settled
+        of_question = question.c.id == question_id
+        if count_rows(work.connection, question, of_question, is_adjudicated(question.c.id), ~is_flagged()):
+            last = select(adjudication).where(adjudication.c.question_id == question_id, stands(adjudication))
+            row = work.connection.execute(last).one()
+            decided = (row.annotator_id, row.allowed, row.reason, row.code)
+            if decided != (account_id, sorted(set(allowed)), reason.strip(), code):
                 raise Refused(message("refused.settled_meanwhile"))
+            return int(row.id)
         return _adjudicate(work, question_id, allowed, reason, code)
 
 
@@ -69,50 +61,22 @@ def my_adjudications(engine: Engine, account_id: int) -> list[Adjudicated]:
 
 
 def change_adjudication(
-    engine: Engine,
-    account_id: int,
-    adjudication_id: int,
-    allowed: Sequence[str],
-    reason: str,
-    code: str | None = None,
-    of_question: int | None = None,
+    engine: Engine, account_id: int, adjudication_id: int, allowed: Sequence[str], reason: str, code: str | None = None
 ) -> int:
     """Settle one of the last `LAST` questions anew; returns the new adjudication's id. Raises Refused where it is none
-    of these, is about another question than `of_question`, or the answer cannot be taken."""
+    of these, or the answer cannot be taken."""
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         of = select(adjudication.c.question_id).where(adjudication.c.id == adjudication_id)
-        if (question_id := work.connection.execute(of).scalar()) is not None:
-            work.hold(int(question_id))  # what somebody else settles meanwhile is seen below
-        recent = {entry.id for entry in _latest(work.connection, account_id)}
-        if question_id is None or adjudication_id not in recent or of_question not in (None, question_id):
+        question_id = int(work.connection.execute(of).scalar() or 0)
+        work.hold(question_id)  # what somebody else settles meanwhile is seen below
+        if adjudication_id not in {entry.id for entry in _latest(work.connection, account_id)}:
             raise Refused(message("refused.not_recent", most=LAST))
-        return _adjudicate(work, int(question_id), allowed, reason, code)
-
-
-def take_back(engine: Engine, account_id: int) -> Adjudicated | None:
-    """Take back what this account settled last, by a row that allows no label: the question waits again. None where
-    nothing of theirs stands, or somebody has settled it since. Raises Refused after `LAST` in a row."""
-    with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
-        newest = select(adjudication.c.question_id).where(_own(account_id)).order_by(adjudication.c.id.desc()).limit(1)
-        question_id = work.connection.execute(newest).scalar()
-        if question_id is None:
-            return None
-        held = work.hold(int(question_id))
-        before = next(iter(_latest(work.connection, account_id)), None)
-        if before is None or before.shown.id != question_id:
-            return None  # somebody else was faster
-        last = select(adjudication.c.allowed).where(adjudication.c.annotator_id == account_id)
-        rows = work.connection.execute(last.order_by(adjudication.c.id.desc()).limit(LAST)).scalars().all()
-        if len(rows) == LAST and not any(rows):
-            raise Refused(message("refused.undone_enough", most=LAST))
-        work.decide(held, [], "")
-        return before
+        return _adjudicate(work, question_id, allowed, reason, code)
 
 
 def _adjudicate(work: Work, question_id: int, allowed: Sequence[str], reason: str, code: str | None) -> int:
     if not allowed:
         raise Refused(message("refused.no_label"))
-    check_comment(reason)
     check_reason(code, reason)
     held = work.hold(question_id)
     for label in allowed:
@@ -126,12 +90,12 @@ def _adjudicate(work: Work, question_id: int, allowed: Sequence[str], reason: st
 
 def _latest(connection: Connection, account_id: int) -> list[Adjudicated]:
     query = select(adjudication).where(_own(account_id)).order_by(adjudication.c.id.desc()).limit(LAST)
-    adjudications = []
+    latest = []
     for row in connection.execute(query).all():
         shown = show(connection, row.question_id)
         allowed = in_order(row.allowed, shown.labels)
-        adjudications.append(Adjudicated(row.id, shown, allowed, row.code, row.reason, row.decided_at))
-    return adjudications
+        latest.append(Adjudicated(row.id, shown, allowed, row.code, row.reason, row.decided_at))
+    return latest
 
 
 def _own(account_id: int) -> ColumnElement[bool]:
@@ -168,32 +132,24 @@ def disputes(engine: Engine, account_id: int) -> list[int]:
         return open_disputes(connection)
 
 
-def opinions(engine: Engine, account_id: int, question_id: int) -> list[Opinion]:
-    """What everybody said who answered or flagged a question, in an order of its own, the same each time. Raises
-    NotAllowed."""
-    voted = select(judgement).where(judgement.c.question_id == question_id, is_vote(judgement))
-    flagged = (aside.c.question_id == question_id, aside.c.kind == FLAG, ~exists().where(taken_back(aside)))
-    flags: dict[int, list[str]] = {}
-    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
-        votes = {row.annotator_id: (row.answer, row.comment) for row in connection.execute(voted)}
-        for row in connection.execute(select(aside).where(*flagged).order_by(aside.c.id)):
-            flags.setdefault(row.annotator_id, []).append(row.comment or "")
-    ids = sorted({*votes, *flags}, key=lambda id: digest("opinion", str(question_id), str(id)))
-    return [
-        Opinion(number, *votes.get(id, (None, None)), tuple(flags.get(id, ())))
-        for number, id in enumerate(ids, start=1)
-    ]
-
-
 def flagged_ids(engine: Engine, account_id: int) -> list[int]:
     """Return the flagged questions to which no adjudicator has replied, most wanted first. Raises NotAllowed."""
     with reading_as(engine, account_id, *ADJUDICATORS) as connection:
         return _by_priority(connection, is_flagged())
 
 
-def flags_left(engine: Engine, account_id: int) -> int:
-    """Count the flagged questions that wait for a reply. Raises NotAllowed."""
-    return len(flagged_ids(engine, account_id))
+def opinions(engine: Engine, account_id: int, question_id: int) -> list[Opinion]:
+    """What everybody said who answered or flagged a question, in an order of its own, the same each time. Raises
+    NotAllowed."""
+    voted = select(judgement).where(judgement.c.question_id == question_id, is_vote(judgement))
+    flagged = (aside.c.question_id == question_id, aside.c.kind == FLAG)
+    flags: dict[int, tuple[str, ...]] = {}
+    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
+        votes = {row.annotator_id: (row.answer, row.comment) for row in connection.execute(voted)}
+        for row in connection.execute(select(aside).where(*flagged).order_by(aside.c.id)):
+            flags[row.annotator_id] = (*flags.get(row.annotator_id, ()), row.comment or "")
+    ids = sorted({*votes, *flags}, key=lambda id: digest("opinion", str(question_id), str(id)))
+    return [Opinion(n, *votes.get(id, (None, None)), flags.get(id, ())) for n, id in enumerate(ids, start=1)]
 
 
 def send_back(engine: Engine, account_id: int, question_id: int, remark: str = "") -> None:

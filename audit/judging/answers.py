@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 import audit
-from audit.judging.accounts import ROLES, is_person
+from audit.judging.accounts import GOLD, ROLES, is_person
 from audit.sampling.options import MAJORITY, UNANIMOUS
 from audit.sampling.samples import stored_quorum
 from audit.store import insert_new, pieces, tables
@@ -31,9 +31,7 @@ from audit.store.core import adjudication, annotator, answer, count_rows, judgem
 from audit.tasks.questions import SCALES, UNSURE
 
 WITHDRAWN = "withdrawn"
-PEOPLE = ("adjudicated", "people")  # Those of them that come from people
-
-VOTE = judgement.alias("vote")
+PEOPLE = ("adjudicated", "people")  # Origins of answers that come from people
 
 
 class Vote(NamedTuple):
@@ -69,41 +67,30 @@ class Quorum(NamedTuple):
         return label if enough and label != UNSURE else None
 
 
-def voted_answers(votes: Sequence[Vote], quorum: Quorum) -> dict[str, list[str]]:
-    """Return the answers that the votes on one question give, by origin; empty where they settle nothing.
-
-    >>> votes = [Vote(1, "ann", "annotator", "positive"), Vote(1, "gold", "gold", "negative")]
-    >>> voted_answers(votes, Quorum(1)), voted_answers(votes, Quorum(2))
-    ({'people': ['positive'], 'gold': ['negative']}, {'gold': ['negative']})
-    """
-    gold = {vote.answer for vote in votes if vote.role == "gold"}
-    answers = {}
-    if (label := quorum.answer([vote.answer for vote in votes if vote.role in ROLES])) is not None:
-        answers["people"] = [label]
-    if len(gold) == 1:
-        answers["gold"] = list(gold)
-    return answers
-
-
 _Answers = dict[tuple[int, str], list[str]]  # (question, origin) -> allowed labels
 
 
 def _history(connection: Connection, question_ids: Collection[int]) -> tuple[Sequence[Row[Any]], set[int], _Answers]:
     """What the history makes of some questions: their rows, those that are filled, and the answers."""
     rows = connection.execute(_questions(), {"ids": list(question_ids)}).all()
-    votes: dict[int, list[Vote]] = {row.id: [] for row in rows}
+    people: dict[int, list[str]] = {row.id: [] for row in rows}
+    gold: dict[int, set[str]] = {row.id: set() for row in rows}
     for vote in counting_votes(connection, question_ids):
-        votes[vote.question_id].append(vote)
-    filled = {row.id for row in rows if sum(vote.role in ROLES for vote in votes[row.id]) >= row.annotators}
+        if vote.role in ROLES:
+            people[vote.question_id].append(vote.answer)
+        elif vote.role == GOLD:
+            gold[vote.question_id].add(vote.answer)
     answers: _Answers = {}
     for row in rows:
         if row.kind not in SCALES:
-            voted = voted_answers(votes[row.id], Quorum(row.annotators, row.quorum))
-            answers |= {(row.id, origin): allowed for origin, allowed in voted.items()}
+            if (label := Quorum(row.annotators, row.quorum).answer(people[row.id])) is not None:
+                answers[row.id, "people"] = [label]
+            if len(gold[row.id]) == 1:
+                answers[row.id, GOLD] = list(gold[row.id])
     if adjudicated := [row.id for row in rows if row.adjudicated]:
         last = {id: sorted(allowed) for id, allowed in connection.execute(_adjudications(), {"ids": adjudicated})}
         answers |= {(id, "adjudicated"): allowed for id, allowed in last.items() if allowed}
-    return rows, filled, answers
+    return rows, {row.id for row in rows if len(people[row.id]) >= row.annotators}, answers
 
 
 def settle(connection: Connection, question_ids: Iterable[int]) -> set[int]:
@@ -130,9 +117,8 @@ def _settle(connection: Connection, question_ids: Collection[int]) -> set[int]:
 
 def counting_votes(connection: Connection, question_ids: Iterable[int]) -> list[Vote]:
     """First-pass judgements that nothing supersedes and that are not withdrawn, oldest first."""
-    return [
-        Vote(*row) for piece in pieces(question_ids) for row in connection.execute(_counting_votes(), {"ids": piece})
-    ]
+    parts = (connection.execute(_counting_votes(), {"ids": piece}) for piece in pieces(question_ids))
+    return [Vote(*row) for part in parts for row in part]
 
 
 def settled_answers(connection: Connection, question_ids: Iterable[int]) -> _Answers:
@@ -214,10 +200,11 @@ def is_vote(judgement: Any) -> ColumnElement[bool]:
     return and_(judgement.c.round == 1, by_people(judgement), is_counted(judgement))
 
 
-def votes_on_question(*conditions: ColumnElement[bool]) -> ColumnElement[int]:
-    """The number of people's votes on the question of the outer statement; `conditions` are on the table `VOTE`."""
-    its_votes = (VOTE.c.question_id == question.c.id, is_vote(VOTE), *conditions)
-    return select(func.count()).select_from(VOTE).where(*its_votes).correlate(question).scalar_subquery()
+def votes_on_question() -> ColumnElement[int]:
+    """The number of people's votes on the question of the outer statement."""
+    vote = judgement.alias("vote")
+    votes = select(func.count()).select_from(vote).where(vote.c.question_id == question.c.id, is_vote(vote))
+    return votes.correlate(question).scalar_subquery()
 
 
 def allows_labels(adjudication: Any) -> ColumnElement[bool]:

@@ -25,7 +25,7 @@ from audit.store import tables
 from audit.store.core import adjudication, aside, input_table, member, question
 from audit.tasks.questions import SCALES
 
-SKIP, FLAG, BACK, UNFLAG = "skip", "flag", "back", "unflag"
+SKIP, FLAG, BACK = "skip", "flag", "back"
 Who = int | BindParameter[Any]
 When = datetime | BindParameter[Any]  # Values, or places that a statement keeps for them
 COMMENT = 2_000  # Characters of a comment that are kept
@@ -33,23 +33,12 @@ COMMENT = 2_000  # Characters of a comment that are kept
 
 def is_flagged(account: Who | None = None, asked: Any = question) -> ColumnElement[bool]:
     """Condition on `question`, or an alias of it: flagged by this annotator, or by anybody, and no adjudicator has
-    replied since (settled it, not taken back, or sent it back), nor has whoever flagged taken it back."""
-    back, later = aside.alias("back"), adjudication.alias("later_decision")
-    reopened = exists().where(
-        later.c.question_id == adjudication.c.question_id,
-        later.c.annotator_id == adjudication.c.annotator_id,
-        later.c.id > adjudication.c.id,
-        ~allows_labels(later),
-    )
+    replied since (settled it, or sent it back)."""
+    back, settled = aside.alias("back"), adjudication
+    settled_since = (settled.c.decided_at >= aside.c.at) & allows_labels(settled)
     replied = or_(
         exists().where(back.c.question_id == aside.c.question_id, back.c.kind == BACK, back.c.id > aside.c.id),
-        exists().where(taken_back(aside)),
-        exists().where(
-            adjudication.c.question_id == aside.c.question_id,
-            adjudication.c.decided_at >= aside.c.at,
-            allows_labels(adjudication),
-            ~reopened,
-        ),
+        exists().where(settled.c.question_id == aside.c.question_id, settled_since),
     )
     by_account = true() if account is None else aside.c.annotator_id == account
     flags = select(aside.c.question_id).where(aside.c.kind == FLAG, by_account, ~replied)
@@ -63,28 +52,16 @@ def awaits_decision() -> ColumnElement[bool]:
     return and_(question.c.kind.not_in(SCALES), undecided)
 
 
-def taken_back(flag: Any) -> ColumnElement[bool]:
-    """Condition on another row of `aside`, for an `exists`: whoever gave this flag has taken it back since."""
-    row = aside.alias("unflag")
-    same = and_(row.c.question_id == flag.c.question_id, row.c.annotator_id == flag.c.annotator_id)
-    return and_(same, row.c.kind == UNFLAG, row.c.id > flag.c.id)
-
-
 def midnight(moment: datetime) -> datetime:
     """Return when the day of this moment began (UTC)."""
     return moment.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def last_skip(account: Who, since: When) -> ScalarSelect[int]:
-    """The id of this annotator's last skip of the outer query's question since then, or null."""
-    skips = select(func.max(aside.c.id)).where(aside.c.question_id == question.c.id, _skips(account, since))
-    return skips.correlate(question).scalar_subquery()
-
-
-def skips_of(account: Who, since: When, asked: Any) -> ColumnElement[int]:
-    """How often this annotator has skipped the question of the outer query since then."""
-    skips = select(func.count()).select_from(aside).where(aside.c.question_id == asked.c.id, _skips(account, since))
-    return skips.correlate(asked).scalar_subquery()
+def skips_of(account: Who, since: When, asked: Any = question, what: Any = None) -> ScalarSelect[int]:
+    """How often this annotator has skipped the question of the outer query since then, or the maximum of a column of
+    these skips."""
+    skips = select(func.count() if what is None else func.max(what)).select_from(aside)
+    return skips.where(aside.c.question_id == asked.c.id, _skips(account, since)).correlate(asked).scalar_subquery()
 
 
 def is_skipped(account: Who, since: When) -> ColumnElement[bool]:
@@ -120,14 +97,9 @@ def readable(question: Any, codes: tuple[str, ...]) -> ColumnElement[bool]:
         return true()
     # Aliases: the outer query may have these tables itself.
     its_input, part, part_input = input_table.alias("given"), member.alias("part"), input_table.alias("part_input")
+    shown = (part.c.group_id == question.c.group_id, part.c.role != "probe", part_input.c.id == part.c.input_id)
     read = exists().where(its_input.c.id == question.c.input_id, _all_read(its_input.c.languages, codes))
-    unreadable = exists().where(
-        part.c.group_id == question.c.group_id,
-        part.c.role != "probe",
-        part_input.c.id == part.c.input_id,
-        ~_all_read(part_input.c.languages, codes),
-    )
-    return and_(read, ~unreadable)
+    return and_(read, ~exists().where(*shown, ~_all_read(part_input.c.languages, codes)))
 
 
 def _all_read(joined: ColumnElement[str], codes: tuple[str, ...]) -> ColumnElement[bool]:

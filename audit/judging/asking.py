@@ -53,21 +53,20 @@ def open_questions(connection: Connection, questions: Iterable[Wanted]) -> None:
     others = [row["id"] for key, row in stored.items() if row["annotators"] != wanted[key]["annotators"]]
     query = select(judgement.c.question_id).where(judgement.c.round == 1, by_people(judgement))
     judged = {row.question_id for row in rows_among(connection, query, judgement.c.question_id, others)}
-    changed, to_settle = [], []
+    changed, to_settle = list[dict[str, Any]](), list[int]()
     # In one order, so that no two processes wait for each other's rows.
-    for row in sorted(stored.values(), key=lambda row: int(row["id"])):
-        target = {name: wanted[bytes(row["key"])][name] for name in _TERMS}
+    for key, row in sorted(stored.items(), key=lambda entry: int(entry[1]["id"])):
+        target = {name: wanted[key][name] for name in _TERMS}
         if row["id"] in judged:
             target["annotators"] = max(row["annotators"], target["annotators"])
         if any(row[name] != target[name] for name in _TERMS):
             changed.append({f"new_{name}": value for name, value in target.items()} | {"question": row["id"]})
         if row["annotators"] != target["annotators"]:
-            to_settle.append(int(row["id"]))
+            to_settle.append(row["id"])
     if changed:
         statement = question.update().where(question.c.id == bindparam("question"))
         connection.execute(statement.values(**{name: bindparam(f"new_{name}") for name in _TERMS}), changed)
-    if to_settle:
-        settle(connection, to_settle)
+    settle(connection, to_settle)
 
 
 def _stored(connection: Connection, keys: Iterable[bytes]) -> dict[bytes, RowMapping]:
@@ -99,7 +98,7 @@ def update_queue(connection: Connection, changed: Collection[int] | None = None)
     caller has locked what this reads and writes (`lock_around`, `lock_queue`)."""
     columns = [question.c[name] for name in ("id", "key", "task", "kind", "input_id", "group_id")]
     if changed is None or len(changed) > _FEW:
-        in_queue = select(question.c.id, question.c.key).where(question.c.priority.is_not(None))
+        in_queue = select(*columns).where(question.c.priority.is_not(None))
         _replace(connection, connection.execute(in_queue).all(), wanted_questions(connection))
         return
     about: dict[str, set[int]] = {}
@@ -107,21 +106,17 @@ def update_queue(connection: Connection, changed: Collection[int] | None = None)
         if row.kind == "group":
             # Whether a relation holds settles no label, and no label says whether it holds: only this one changes.
             relation = connection.execute(select(group.c.relation_id).where(group.c.id == row.group_id)).scalar_one()
-            wanted = {entry.key: entry for entry in wanted_groups(connection, relation)}
-            key = bytes(row.key)
-            _replace(connection, [row], {key: wanted[key]} if key in wanted else {})
+            wanted = (entry for entry in wanted_groups(connection, relation) if entry.key == bytes(row.key))
+            _replace(connection, [row], {entry.key: entry for entry in wanted})
         elif row.kind in ABOUT_OUTPUTS:
             about.setdefault(row.task, set()).add(row.input_id)
     for task, ids in about.items():
         inputs = _inputs_around(connection, ids)
         own = select(*columns).where(question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS))
         stored = list(rows_among(connection, own, question.c.input_id, sorted(inputs)))
-        around = wanted_about(connection, groups_with(connection, inputs))
-        _replace(
-            connection,
-            stored,
-            {key: entry for key, entry in around.items() if entry.task == task and entry.input_id in inputs},
-        )
+        around = wanted_about(connection, groups_with(connection, inputs)).items()
+        mine = {key: entry for key, entry in around if entry.task == task and entry.input_id in inputs}
+        _replace(connection, stored, mine)
 
 
 def _replace(connection: Connection, stored: Iterable[Any], wanted: dict[bytes, Wanted]) -> None:

@@ -94,14 +94,14 @@ class KnownQuestion(NamedTuple):
 
     id: int
     purpose: str
+    explanation: str
     task: str
     kind: str
     output: str | None
+    judged: int
     texts: tuple[str, ...]
     languages: tuple[str, ...]
     allowed: tuple[str, ...]
-    explanation: str
-    judged: int
 
 
 class Added(NamedTuple):
@@ -119,23 +119,16 @@ def known_questions(engine: Engine, *, by: int | None = None) -> list[KnownQuest
     of_purpose = case((known.c.purpose == TRAINING, PASS), else_=KNOWN)
     given = (judgement.c.question_id == known.c.question_id, judgement.c.round == of_purpose)
     judged = select(func.count()).where(*given, judgement.c.answer != WITHDRAWN).correlate(known).scalar_subquery()
-    about = (question.c.task, question.c.kind, question.c.output, input_table.c.texts, input_table.c.languages)
+    same = (known.c.question_id, known.c.purpose, known.c.explanation, question.c.task, question.c.kind)
     query = (
-        select(known, *about, judged.label("judged"))
+        select(*same, question.c.output, judged, input_table.c.texts, input_table.c.languages, known.c.allowed)
         .join(question, question.c.id == known.c.question_id)
         .join(input_table, input_table.c.id == question.c.input_id)
         .order_by(known.c.purpose.desc(), known.c.at, known.c.question_id)
     )
-    same = ("purpose", "task", "kind", "output", "explanation", "judged")
     with reading_as_manager(engine, by) as connection:
         return [
-            KnownQuestion(
-                **{name: row._mapping[name] for name in same},
-                id=row.question_id,
-                texts=tuple(row.texts),
-                languages=tuple(row.languages.split(",")),
-                allowed=tuple(row.allowed),
-            )
+            KnownQuestion(*row[:7], tuple(row.texts), tuple(row.languages.split(",")), tuple(row.allowed))
             for row in connection.execute(query)
         ]
 
@@ -200,11 +193,8 @@ def _candidates(connection: Connection) -> dict[Subject, frozenset[str]]:
         if len(labels) == 1 and not asks_pairs(task):
             allowed[task, input_id, None] = frozenset(labels)
     subject = (question.c.task, question.c.input_id, question.c.output)
-    adjudicated = (
-        select(*subject, answer.c.allowed)
-        .join(answer, answer.c.question_id == question.c.id)
-        .where(question.c.kind.in_(ABOUT_OUTPUTS), answer.c.origin == "adjudicated")
-    )
+    adjudicated = select(*subject, answer.c.allowed).join(answer, answer.c.question_id == question.c.id)
+    adjudicated = adjudicated.where(question.c.kind.in_(ABOUT_OUTPUTS), answer.c.origin == "adjudicated")
     allowed |= {(task, id, output): frozenset(labels) for task, id, output, labels in connection.execute(adjudicated)}
     drawn = select(member.c.input_id).join(draw, draw.c.source_id == member.c.group_id // LIMIT**2).distinct()
     drawn_inputs = set(connection.execute(drawn).scalars())
@@ -219,19 +209,21 @@ def _store(
     """Store question id -> (allowed labels, explanation), if all can be."""
     if purpose not in PURPOSES:
         raise AuditError(message("wrong.purpose", purpose=purpose, allowed=PURPOSES))
-    for row in list(rows_among(connection, select(question), question.c.id, sorted(rows))):
+    changed, joined = 0, question.outerjoin(known, known.c.question_id == question.c.id)
+    stored = select(question, known.c.purpose).select_from(joined)
+    for row in rows_among(connection, stored, question.c.id, sorted(rows)):
         labels = labels_of(row.task, row.kind)
         if unknown := sorted(label for label in rows[row.id][0] if label not in labels):
             raise AuditError(message("wrong.answer", answer=unknown[0], allowed=labels))
         if row.priority is not None and not row.filled:
             raise Refused(message("known.waited_for", id=row.id))
-    changed = len(list(rows_among(connection, select(known.c.question_id), known.c.question_id, sorted(rows))))
+        changed += row.purpose is not None
     columns = {"purpose": purpose, "annotator_id": by, "at": tables.now()}
-    stored = [
+    new = [
         {"question_id": id, "allowed": sorted(set(allowed)), "explanation": explanation.strip()} | columns
         for id, (allowed, explanation) in rows.items()
     ]
-    upsert(connection, tables.Known, stored)
+    upsert(connection, tables.Known, new)
     note(connection, by, "known added", purpose=purpose, added=len(rows) - changed, changed=changed)
     return Added(len(rows) - changed, changed)
 
@@ -249,7 +241,7 @@ def hidden_question(
     """Return the hidden question that comes in place of the `ordinary` one, of its task, kind and if possible language,
     and its pass; None: none does. None is asked for among the versions of a text: what chance had chosen there comes at
     their end."""
-    if not settings.gold_share and not settings.repeat_share:
+    if not settings.hides:
         return None
     # How often they answered, skipped or flagged, which only ever grows, and when they last skipped or flagged.
     own = (judgement.c.annotator_id == account.id, judgement.c.round >= FIRST, judgement.c.answer != WITHDRAWN)
@@ -266,13 +258,11 @@ def hidden_question(
     if not due:
         return None
     query = _gold(account.id) if due[0] == KNOWN else _repeats(account.id, settings.repeat_after)
+    query = query.join(input_table, input_table.c.id == question.c.input_id).order_by(question.c.id)
     was_deferred = exists().where(aside.c.question_id == question.c.id, aside.c.annotator_id == account.id)
-    rows = connection.execute(
-        query.join(input_table, input_table.c.id == question.c.input_id)
-        .where(question.c.task == ordinary.task, question.c.kind == ordinary.kind)
-        .where(~was_deferred, readable(question, account.languages))  # the page would remind them of what they deferred
-        .order_by(question.c.id)
-    ).all()
+    # Not what they deferred: the page would remind them of it.
+    alike = (question.c.task == ordinary.task, question.c.kind == ordinary.kind, ~was_deferred)
+    rows = connection.execute(query.where(*alike, readable(question, account.languages))).all()
     rows = [row for row in rows if row.languages == ordinary.languages] or rows
     return (rows[int(uniform("which", account.id, done) * len(rows))], due[0]) if rows else None
 
@@ -285,38 +275,26 @@ def _drawn_pass(account_id: int, number: int, settings: JudgingSettings) -> int 
     return REPEAT if chance < settings.gold_share + settings.repeat_share else None
 
 
-def _question_columns() -> list[ColumnElement[Any]]:
+def _some(*conditions: ColumnElement[bool]) -> Select[Any]:
     names = ("id", "task", "kind", "priority", "source_input_id")
-    return [*(question.c[name] for name in names), input_table.c.languages]
+    return select(*(question.c[name] for name in names), input_table.c.languages).where(*conditions)
 
 
 def _gold(account_id: int) -> Select[Any]:
     """Hidden questions that this account never had in any pass, and that await no answers just now."""
     had = exists().where(judgement.c.question_id == question.c.id, judgement.c.annotator_id == account_id)
-    return (
-        select(*_question_columns())
-        .join(known, known.c.question_id == question.c.id)
-        .where(known.c.purpose == GOLD, ~had, question.c.priority.is_(None) | question.c.filled.is_(True))
-    )
+    waits_for_none = question.c.priority.is_(None) | question.c.filled.is_(True)
+    return _some(known.c.purpose == GOLD, ~had, waits_for_none).join(known, known.c.question_id == question.c.id)
 
 
 def _repeats(account_id: int, after: int) -> Select[Any]:
     """Questions that this account gave a label at least `after` answers ago, and was never asked again; no ratings."""
     again, newer = judgement.alias("again"), judgement.alias("newer")
-    recent = (
-        select(newer.c.id)
-        .where(newer.c.annotator_id == account_id, newer.c.round >= FIRST, newer.c.answer != WITHDRAWN)
-        .order_by(newer.c.id.desc())
-        .limit(1)
-        .offset(after - 1)
-        .scalar_subquery()
-    )
-    repeated = exists().where(
-        again.c.question_id == judgement.c.question_id, again.c.annotator_id == account_id, again.c.round != FIRST
-    )
-    return (
-        select(*_question_columns())
-        .join(judgement, judgement.c.question_id == question.c.id)
-        .where(judgement.c.annotator_id == account_id, judgement.c.round == FIRST, judgement.c.id < recent)
-        .where(judgement.c.answer != UNSURE, is_counted(judgement), ~repeated, question.c.kind.not_in(SCALES))
-    )
+    answers = (newer.c.annotator_id == account_id, newer.c.round >= FIRST, newer.c.answer != WITHDRAWN)
+    recent = select(newer.c.id).where(*answers).order_by(newer.c.id.desc()).limit(1).offset(after - 1)
+    same = (again.c.question_id == judgement.c.question_id, again.c.annotator_id == account_id)
+    repeated = exists().where(*same, again.c.round != FIRST)
+    own = (judgement.c.annotator_id == account_id, judgement.c.round == FIRST, judgement.c.answer != UNSURE)
+    counts = (judgement.c.id < recent.scalar_subquery(), is_counted(judgement), ~repeated)
+    query = _some(*own, *counts, question.c.kind.not_in(SCALES))
+    return query.join(judgement, judgement.c.question_id == question.c.id)

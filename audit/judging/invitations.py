@@ -3,14 +3,13 @@
 All are signed (`audit.judging.sign_in`). An invitation is a row as well, which counts its uses and can be ended.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Engine, select, update
 
 from audit.errors import NotAllowed, Refused
-from audit.false_satisfaction.questions import from_column
 from audit.judging import accounts
 from audit.judging.sign_in import LINK, sign, unsign
 from audit.messages import message
@@ -33,7 +32,6 @@ class Terms(NamedTuple):
     days: int = 14  # After how many days it expires
     code: str = ""
     """The completion code of a recruitment platform, which the person reads when nothing is left to answer."""
-    studies: Collection[int] = ()  # Ids of the studies that the account works on; none: all
 
 
 class Invitation(NamedTuple):
@@ -47,7 +45,6 @@ class Invitation(NamedTuple):
     created_at: datetime
     expires_at: datetime
     by: str | None
-    studies: tuple[int, ...]
 
 
 class Link(NamedTuple):
@@ -61,40 +58,31 @@ class Link(NamedTuple):
 
 def invite(engine: Engine, terms: Terms, *, by: int | None = None) -> str:
     """Make an invitation and return the secret of its link. Raises NotAllowed where `by` is no manager, AuditError for
-    an unknown role or study and a bad language."""
+    an unknown role and a bad language."""
     lasts, moment = timedelta(days=terms.days), tables.now()
+    row = {"annotator_id": by, "role": accounts.checked_role(terms.role), "uses_left": terms.uses}
+    row |= {"languages": accounts.joined_languages(terms.languages), "code": terms.code.strip() or None}
     with accounts.writing_as_manager(engine, by) as connection:
-        row = {
-            "annotator_id": by,
-            "role": accounts.checked_role(terms.role),
-            "languages": accounts.joined_languages(terms.languages),
-            "studies": ",".join(map(str, accounts.checked_studies(connection, terms.studies))) or None,
-            "code": terms.code.strip() or None,
-            "uses_left": terms.uses,
-            "created_at": moment,
-            "expires_at": moment + lasts,
-        }
-        id = connection.execute(invitation.insert().returning(invitation.c.id), row).scalar_one()
-        assigned = sorted(set(terms.studies))
-        accounts.note(connection, by, "invited", role=terms.role, uses=terms.uses, days=terms.days, assigned=assigned)
+        query = invitation.insert().returning(invitation.c.id)
+        id = connection.execute(query, row | {"created_at": moment, "expires_at": moment + lasts}).scalar_one()
+        accounts.note(connection, by, "invited", role=terms.role, uses=terms.uses, days=terms.days)
     return sign(engine, LINK, lasts, INVITATION, id)
 
 
 def invitations(engine: Engine, *, by: int | None = None) -> list[Invitation]:
-    """Return the invitations that can still be used, the newest first. Raises NotAllowed where `by` is no manager."""
-    query = select(invitation, annotator.c.name.label("by")).outerjoin(annotator)
-    query = query.where(_usable()).order_by(invitation.c.id.desc())
+    """Return the invitations that can be used, the newest first. Raises NotAllowed where `by` is no manager."""
+    query = select(invitation, annotator.c.name).outerjoin(annotator, annotator.c.id == invitation.c.annotator_id)
+    same = ("id", "role", "languages", "uses_left")
     with accounts.reading_as_manager(engine, by) as connection:
-        same = ("id", "role", "languages", "uses_left", "by")
         return [
             Invitation(
+                **{name: row._mapping[name] for name in same},
                 code=row.code or "",
                 created_at=in_utc(row.created_at),
                 expires_at=in_utc(row.expires_at),
-                studies=from_column(row.studies),
-                **{name: row._mapping[name] for name in same},
+                by=row.name,
             )
-            for row in connection.execute(query)
+            for row in connection.execute(query.where(_usable()).order_by(invitation.c.id.desc()))
         ]
 
 
@@ -117,8 +105,7 @@ def password_link(engine: Engine, name: str, *, by: int | None = None) -> str:
 
 def own_password_link(engine: Engine, account_id: int) -> str:
     """As `password_link`, of one's own account. Raises NotAllowed where it is disabled."""
-    with engine.connect() as connection:
-        number = accounts.require(connection, account_id, *accounts.ROLES).session_number
+    number = accounts.own_account(engine, account_id).session_number
     return sign(engine, LINK, LASTS, PASSWORD, account_id, number)
 
 
@@ -135,19 +122,19 @@ def link_of(engine: Engine, secret: str) -> Link:
         return _link(connection, unsign(engine, LINK, secret))
 
 
-def _link(connection: Connection, values: list[object] | None) -> Link:
+def _link(connection: Connection, values: list[Any] | None) -> Link:
     purpose, *more = (values or [0, ""])[1:]
     row: Any = None
     if purpose == FIRST and not _has_manager(connection):
         return Link(FIRST)
     if purpose == INVITATION:
-        row = connection.execute(select(invitation.c.id, invitation.c.role).where(_usable(int(str(more[0]))))).first()
+        row = connection.execute(select(invitation.c.id, invitation.c.role).where(_usable(more[0]))).first()
     elif purpose == PASSWORD:
         same = (annotator.c.id == more[0], annotator.c.session_number == more[1], annotator.c.disabled.is_(False))
         row = connection.execute(select(annotator.c.id, annotator.c.role, annotator.c.name).where(*same)).first()
     if row is None:
         raise NotAllowed(message("invitation.not_usable"))
-    return Link(str(purpose), *row)
+    return Link(purpose, *row)
 
 
 def use(engine: Engine, secret: str, name: str, password: str) -> accounts.Account:
@@ -171,8 +158,7 @@ def use(engine: Engine, secret: str, name: str, password: str) -> accounts.Accou
             terms = connection.execute(used.returning(invitation)).first()
             if terms is None:
                 raise NotAllowed(message("invitation.not_usable"))
-            of_terms = (terms.languages, from_column(terms.studies), terms.code)
-            account = accounts.add_person(connection, name, terms.role, password_hash, *of_terms)
+            account = accounts.add_person(connection, name, terms.role, password_hash, terms.languages, terms.code)
             accounts.note(connection, account.id, "joined", role=account.role, invitation=link.id)
     return account
 

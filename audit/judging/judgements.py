@@ -7,23 +7,23 @@ from functools import cache
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, Engine, Select, bindparam, delete, exists, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, Engine, Row, Select, bindparam, delete, select
 from sqlalchemy.sql.dml import ReturningDelete
 
 from audit.errors import Refused
 from audit.judging.accounts import ROLES, reading_as, require
 from audit.judging.answers import WITHDRAWN, is_adjudicated, is_counted
-from audit.judging.asides import FLAG, SKIP, UNFLAG, add_row, check_comment, is_flagged, taken_back
+from audit.judging.asides import FLAG, SKIP, add_row, check_comment
 from audit.judging.control_questions import PASS
 from audit.judging.order import FIRST
 from audit.judging.own_answers import OwnAnswer, counted_answer
-from audit.judging.queue import Shown, has_place, lease_question, show
+from audit.judging.queue import Shown, lease_question, show
 from audit.judging.settings import settings_of
 from audit.judging.training import Attempt, needs_training, round_of, write_attempt
-from audit.judging.unit import check_answer, unit_of_work
+from audit.judging.unit import Work, check_answer, unit_of_work
 from audit.messages import message
 from audit.store import reading, tables
-from audit.store.core import aside, judgement, lease, question
+from audit.store.core import judgement, lease, question
 from audit.tasks.questions import SCALES, in_order, labels_of
 
 UNDOS = 10  # Answers that can be undone one after the other
@@ -55,18 +55,15 @@ def judge(
     sends it again since the reply was lost."""
     params = {"question": question_id, "account": account_id}
     with unit_of_work(engine, account_id, *ROLES) as work:
-        connection = work.connection
         held = work.hold(question_id)
-        lease = connection.execute(_end_lease(), params).first()
+        lease = work.connection.execute(_end_lease(), params).first()
         question = check_answer(held, question_id, answer, comment)
         if lease is None:
-            if repeatable:
-                query = select(judgement).where(_counts_for(account_id)).order_by(judgement.c.id.desc()).limit(1)
-                last = connection.execute(query).first()
-                if last is not None and (last.question_id, last.answer, last.comment) == (question_id, answer, comment):
-                    return int(last.id)
-            raise Refused(message("refused.not_leased"))
-        if connection.execute(_own_answer(), {**params, "round": lease.round}).first():
+            last = _last(work.connection, account_id) if repeatable else None
+            if last is None or (last.question_id, last.answer, last.comment) != (question_id, answer, comment):
+                raise Refused(message("refused.not_leased"))
+            return int(last.id)
+        if work.connection.execute(_own_answer(), {**params, "round": lease.round}).first():
             raise Refused(message("refused.answered"))
         seen = {"shown_at": shown_at, "compared": lease.compared, "client": client}
         return work.judge(question, answer, lease.round, comment=comment, **seen)
@@ -86,11 +83,10 @@ def change(
     what it was before. Raises Refused where it is not in their list, where it is closed, and before the training round
     is passed."""
     with unit_of_work(engine, account_id, *ROLES) as work:
-        connection = work.connection
         question = check_answer(work.hold(question_id), question_id, answer, comment)
-        if needs_training(connection, work.account, settings_of(connection)):
+        if needs_training(work.connection, work.account, settings_of(work.connection)):
             raise Refused(message("refused.training_first"))
-        before = counted_answer(connection, account_id, question_id)
+        before = counted_answer(work.connection, account_id, question_id)
         if before.closed is not None:
             raise Refused(message("refused.closed_settled"))
         if (answer, comment or "") != (before.answer, before.comment):
@@ -106,55 +102,56 @@ def undo(engine: Engine, account_id: int, *, client: str | None = None, only: in
     and after `UNDOS` in a row."""
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
-        last = select(judgement).where(_counts_for(account_id)).order_by(judgement.c.id.desc()).limit(1)
-        row = connection.execute(last).mappings().first()
-        if only is not None and (row is None or row["id"] != only):
+        row = _last(connection, account_id)
+        if only is not None and (row is None or row.id != only):
             own = (judgement.c.annotator_id == account_id) & (judgement.c.answer == WITHDRAWN)
             again = select(judgement.c.question_id).where(own, judgement.c.supersedes == only)
             if (before := connection.execute(again).scalar()) is None:
                 raise Refused(message("refused.not_last", id=only))
             return int(before)
         if row is not None:
-            work.hold(int(row["question_id"]))
+            work.hold(row.question_id)
         connection.execute(delete(lease).where(lease.c.annotator_id == account_id))
         if row is None:
             return None
         if len(_withdrawn_last(connection, account_id)) == UNDOS:
             raise Refused(message("refused.undone_enough", most=UNDOS))
-        question_id = int(row["question_id"])
-        if connection.execute(last).mappings().first() != row:  # on PostgreSQL: a manager was faster
+        if _last(connection, account_id) != row:  # on PostgreSQL: a manager was faster
             raise Refused(message("refused.went_stale"))
         # An adjudication settles first answers; refusing another one would tell that it was a hidden question.
-        if row["round"] == FIRST and connection.execute(select(is_adjudicated(question_id))).scalar():
+        if row.round == FIRST and connection.execute(select(is_adjudicated(row.question_id))).scalar():
             raise Refused(message("refused.settled"))
-        same = {name: row[name] for name in ("question_id", "annotator_id", "round", "guideline")}
-        withdrawn = {"answer": WITHDRAWN, "decided_at": tables.now(), "supersedes": row["id"], "client": client}
+        same = {name: row._mapping[name] for name in ("question_id", "annotator_id", "round", "guideline")}
+        withdrawn = {"answer": WITHDRAWN, "decided_at": tables.now(), "supersedes": row.id, "client": client}
         work.add(tables.Judgement, [same | withdrawn])
-        lease_question(connection, question_id, account_id, row["round"], row["compared"])
-        return question_id
+        lease_question(connection, row.question_id, account_id, row.round, row.compared)
+        return int(row.question_id)
 
 
 def undone(engine: Engine, account_id: int) -> Undone | None:
     """Return the judgement that this annotator undid last; None where they have judged since. Raises NotAllowed."""
     with reading_as(engine, account_id, *ROLES) as connection:
-        rows = _withdrawn_last(connection, account_id)
-        if not rows:
+        if not (rows := _withdrawn_last(connection, account_id)):
             return None
-        question_id, superseded = rows[0]
-        columns = (judgement.c.answer, question.c.task, judgement.c.comment)
+        columns = (judgement.c.question_id, question.c.task, judgement.c.answer, judgement.c.comment)
         query = select(*columns).join(question, question.c.id == judgement.c.question_id)
-        answer, task, comment = connection.execute(query.where(judgement.c.id == superseded)).one()
-        return Undone(question_id, str(task), str(answer), len(rows), str(comment or ""))
+        id, task, answer, comment = connection.execute(query.where(judgement.c.id == rows[0].supersedes)).one()
+        return Undone(id, task, answer, len(rows), comment or "")
 
 
-def _withdrawn_last(connection: Connection, account_id: int) -> list[tuple[int, int]]:
-    """The withdrawals at the end of this annotator's history, at most `UNDOS`, the last first: question, judgement.
-    What a manager let go stale is no undo of theirs, and does not stand between two of them."""
+def _withdrawn_last(connection: Connection, account_id: int) -> list[Row[Any]]:
+    """The withdrawals at the end of this annotator's history, at most `UNDOS`, the last first. What a manager let go
+    stale is no undo of theirs, and does not stand between two of them."""
     own = (judgement.c.annotator_id == account_id, judgement.c.withdrawn_by.is_(None), judgement.c.round >= FIRST)
-    columns = (judgement.c.answer, judgement.c.question_id, judgement.c.supersedes)
+    columns = (judgement.c.answer, judgement.c.supersedes)
     query = select(*columns).where(*own).order_by(judgement.c.id.desc()).limit(UNDOS)
-    rows = takewhile(lambda row: row[0] == WITHDRAWN, connection.execute(query))
-    return [(int(question_id), int(superseded)) for _, question_id, superseded in rows]
+    return list(takewhile(lambda row: row.answer == WITHDRAWN, connection.execute(query)))
+
+
+def _last(connection: Connection, account_id: int) -> Row[Any] | None:
+    """This annotator's last judgement that counts, in any pass but training."""
+    query = select(judgement).where(_counts_for(account_id)).order_by(judgement.c.id.desc()).limit(1)
+    return connection.execute(query).first()
 
 
 # Statements are cached: every judgement runs them, and building one takes longer than running it.
@@ -186,29 +183,26 @@ def _counts_for(account_id: int | BindParameter[Any]) -> ColumnElement[bool]:
 def skip(engine: Engine, account_id: int, question_id: int) -> None:
     """Put a question behind for this annotator until tomorrow (UTC), and give its lease back. It comes again today only
     when nothing else is left. Raises NotAllowed, or Refused where it is not leased to them."""
-    _defer(engine, account_id, question_id, SKIP, None)
+    with unit_of_work(engine, account_id, *ROLES) as work:
+        _put_off(work, account_id, question_id, SKIP, None)
 
 
 def flag(engine: Engine, account_id: int, question_id: int, comment: str) -> None:
     """Show a question to the adjudicators with a comment; until they reply, this annotator is not asked it. Raises
     Refused where it is not leased to them or the comment is empty or too long."""
-    _defer(engine, account_id, question_id, FLAG, comment.strip())
-
-
-def _defer(engine: Engine, account_id: int, question_id: int, kind: str, comment: str | None) -> None:
     with unit_of_work(engine, account_id, *ROLES) as work:
-        # What is refused below is rolled back, the lease included.
-        params = {"question": question_id, "account": account_id}
-        leased = work.connection.execute(_end_lease(), params).first()
-        if kind == FLAG:
-            of_kind = select(question.c.kind).where(question.c.id == question_id)
-            _check_flag(work.connection.execute(of_kind).scalar(), comment)
-        if leased is None:
-            raise Refused(message("refused.not_leased"))
-        add_row(work.connection, account_id, question_id, kind, comment)
+        of_kind = select(question.c.kind).where(question.c.id == question_id)
+        _check_flag(work.connection.execute(of_kind).scalar(), comment.strip())
+        _put_off(work, account_id, question_id, FLAG, comment.strip())
 
 
-def _check_flag(kind: str | None, comment: str | None) -> None:
+def _put_off(work: Work, account_id: int, question_id: int, kind: str, comment: str | None) -> None:
+    if work.connection.execute(_end_lease(), {"question": question_id, "account": account_id}).first() is None:
+        raise Refused(message("refused.not_leased"))
+    add_row(work.connection, account_id, question_id, kind, comment)
+
+
+def _check_flag(kind: str | None, comment: str) -> None:
     if not comment:
         raise Refused(message("refused.flag_needs_comment"))
     check_comment(comment)
@@ -226,40 +220,6 @@ def flag_answer(engine: Engine, account_id: int, question_id: int, comment: str)
             raise Refused(message("refused.flagged_already"))
         _check_flag(own.kind, comment.strip())
         add_row(work.connection, account_id, question_id, FLAG, comment.strip())
-
-
-class Unflagged(NamedTuple):
-    """The question of a flag that was taken back, and what was written to it."""
-
-    question_id: int
-    comment: str
-
-
-def unflag(engine: Engine, account_id: int) -> Unflagged | None:
-    """Take this annotator's last flag back and lease its question to them again. None where they have judged since, an
-    adjudicator has replied, or others have taken its places; their lease is given back all the same, as by `undo`."""
-    with unit_of_work(engine, account_id, *ROLES) as work:
-        connection = work.connection
-        own_flag = (aside.c.annotator_id == account_id) & (aside.c.kind == FLAG) & ~exists().where(taken_back(aside))
-        flags = select(aside).where(own_flag).order_by(aside.c.id.desc()).limit(1)
-        last = connection.execute(flags).first()
-        if last is not None:
-            work.hold(int(last.question_id))
-        connection.execute(delete(lease).where(lease.c.annotator_id == account_id))
-        if last is None:
-            return None
-        judged_since = exists().where(judgement.c.annotator_id == account_id, judgement.c.decided_at >= last.at)
-        # A hidden question waits for nobody, and a repeat was answered: neither is given as an ordinary one.
-        own = (judgement.c.question_id == question.c.id) & (judgement.c.annotator_id == account_id)
-        answered = exists().where(own, is_counted(judgement))
-        question_id = int(last.question_id)
-        waits = (question.c.id == question_id) & question.c.priority.is_not(None) & ~answered
-        vacant = select(question.c.id).where(waits, is_flagged(account_id), ~judged_since, has_place())
-        if connection.execute(vacant, {"account": account_id, "now": tables.now()}).first() is None:
-            return None
-        add_row(connection, account_id, question_id, UNFLAG, None)
-        lease_question(connection, question_id, account_id)
-        return Unflagged(question_id, last.comment or "")
 
 
 # Training.
@@ -301,13 +261,12 @@ def judging_mode(engine: Engine, account_id: int) -> JudgingMode:
     with reading(engine) as connection:
         account = require(connection, account_id, *ROLES)
         settings = settings_of(connection)
-        mixed = bool(settings.gold_share or settings.repeat_share)
-        state = settings.pass_mark and round_of(connection, account, settings)
-        if not state or state.passed:
-            return JudgingMode(None, mixed)
+        state = round_of(connection, account, settings)
+        if state is None or state.passed:
+            return JudgingMode(None, settings.hides)
         last = state.attempts[-1] if state.attempts else None
         progress = (len(state.attempts) + 1, len(state.given), len(state.questions), state.right, state.mark)
-        return JudgingMode(Training(*progress, last, show(connection, state.following.id)), mixed)
+        return JudgingMode(Training(*progress, last, show(connection, state.following.id)), settings.hides)
 
 
 def train(

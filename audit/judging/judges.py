@@ -93,31 +93,24 @@ def ask_judge(
         drawn = _drawn_questions(connection, studies)
         failed = {row.question_id for row in last_answers(connection, judge_id) if row.answer is None} - set(drawn)
     session.ask(drawn, [0, *sorted(map(VARIANTS.index, set(request.variants)))])
-    session.ask(sorted(failed), (0,))
+    session.ask(sorted(failed))
     tried: set[int] = set()
     # Everything: what the satisfied groups need that are to have a value of the proxy, sources first, until none waits.
     while request.everything and (request.max_calls is None or done.asked < request.max_calls):
         with writing(engine) as connection:
-            wanted = sorted(_wanted(connection, judge_id, studies), key=lambda about: (*about[:2], about[2] or ""))
-            made, number = make_questions(connection, wanted)
+            opinions, wanted = opinions_of(connection, judge_id), set[Subject]()
+            for population in (read_population(connection, study) for study in studies):
+                for relation in population.relations:
+                    wanted |= group_opinions(connection, population, relation, opinions)[1]
+            ordered = sorted(wanted, key=lambda about: (*about[:2], about[2] or ""))
+            made, number = make_questions(connection, ordered)
         done.questions_made += number
         # What ended in an error was asked about: it is asked again once, and not in this loop.
         if not (remaining := sorted(set(made.values()) - tried)):
             break
         tried.update(remaining)
-        session.ask(remaining, (0,))
+        session.ask(remaining)
     return done
-
-
-def _wanted(connection: Connection, judge_id: int, studies: Sequence[int]) -> set[Subject]:
-    """What a judge is to be asked so that it has an opinion of all satisfied groups of these studies."""
-    opinions = opinions_of(connection, judge_id)
-    wanted: set[Subject] = set()
-    for study in studies:
-        population = read_population(connection, study)
-        for relation in population.relations:
-            wanted |= group_opinions(connection, population, relation, opinions)[1]
-    return wanted
 
 
 def _drawn_questions(connection: Connection, ids: Sequence[int]) -> list[int]:
@@ -130,9 +123,8 @@ def _drawn_questions(connection: Connection, ids: Sequence[int]) -> list[int]:
     stored = {subject: id for task in inputs for subject, id in question_ids(connection, task, inputs[task]).items()}
     drawn = select(pairs.c.group_id).where(pairs.c.study_id.in_(list(ids)))
     about_groups = select(question.c.id).where(question.c.kind == "group", question.c.group_id.in_(drawn))
-    return sorted(
-        {*(stored[subject] for subject in subjects & stored.keys()), *connection.execute(about_groups).scalars()}
-    )
+    about_texts = {stored[subject] for subject in subjects & stored.keys()}
+    return sorted(about_texts.union(connection.execute(about_groups).scalars()))
 
 
 _Open = tuple[int, int, int]  # A question that a judge is to be asked, in which way, and which attempt that is
@@ -150,22 +142,22 @@ class _Session:
     total: int = 0
     silent: int = 0  # Questions one after the other without an answer
 
-    def ask(self, questions: Sequence[int], variants: Sequence[int]) -> None:
+    def ask(self, questions: Sequence[int], variants: Sequence[int] = (0,)) -> None:
         """Ask these in all ways in which they are not answered yet, as many as may be. Raises AuditError where none is
         answered any more."""
-        given, done = table_of(tables.JudgeAnswer).c, self.done
+        given = table_of(tables.JudgeAnswer).c
         query = select(given.question_id, given.variant, given.attempt, given.answer)
-        query = query.where(given.judge_id == done.judge).order_by(given.attempt)
+        query = query.where(given.judge_id == self.done.judge).order_by(given.attempt)
         with self.engine.connect() as connection:
             rows = rows_among(connection, query, given.question_id, list(questions))
             last = {(id, variant): (attempt, answer) for id, variant, attempt, answer in rows}
-        keys = [(id, variant) for id in questions for variant in variants]
-        pending = [(*key, last.get(key, (0, None))[0] + 1) for key in keys if last.get(key, (0, None))[1] is None]
-        room = len(pending) if self.most is None else max(self.most - done.asked, 0)
-        done.left += max(len(pending) - room, 0)
-        self.total += min(len(pending), room)
-        if pending[:room]:
-            asyncio.run(self._ask(self._questions(pending[:room])))
+        states = {(id, variant): last.get((id, variant), (0, None)) for id in questions for variant in variants}
+        pending = [(*key, attempt + 1) for key, (attempt, answer) in states.items() if answer is None]
+        now = pending if self.most is None else pending[: max(self.most - self.done.asked, 0)]
+        self.done.left += len(pending) - len(now)
+        self.total += len(now)
+        if now:
+            asyncio.run(self._ask(self._questions(now)))
 
     async def _ask(self, questions: Iterator[tuple[_Open, Asked]]) -> None:
         try:
@@ -190,12 +182,10 @@ class _Session:
     def _store(self, pending: _Open, answered: Answered) -> None:
         done, label = self.done, answered.label
         error = None if label is not None else answered.error or "no answer"
-        row: dict[str, Any] = dict(zip(("question_id", "variant", "attempt"), pending, strict=True)) | {
-            "judge_id": done.judge
-        }
-        row |= {"answer": label, "error": error, "text": answered.text, "decided_at": tables.now()}
+        row: dict[str, Any] = dict(zip(("question_id", "variant", "attempt"), pending, strict=True))
+        row |= {"judge_id": done.judge, "answer": label, "error": error, "text": answered.text}
         with writing(self.engine) as connection:
-            insert_new(connection, tables.JudgeAnswer, [row])
+            insert_new(connection, tables.JudgeAnswer, [row | {"decided_at": tables.now()}])
         done.asked += 1
         done.errors += label is None
         done.unsure += label == UNSURE

@@ -234,19 +234,14 @@ def import_labels(
         names = _annotator_names(file, annotator)
         answers = _answers(file, of_task, renamed)
         targets, opened = _targets(connection, file, of_task, language)
+        entries = list(zip(file.rows, names, answers, targets, strict=True))
         if all_known:
-            bad = [
-                (
-                    row["where"],
-                    f"{target} ({' / '.join(str(row.get(name, '')) for name in _TEXTS[: of_task.texts])[:60]})",
-                )
-                for row, target in zip(file.rows, targets, strict=True)
-                if isinstance(target, str)
-            ]
-            _refuse(file.path, bad, len(file.rows))
+            texts = [" / ".join(str(row.get(name, "")) for name in _TEXTS[: of_task.texts])[:60] for row in file.rows]
+            known = zip(entries, texts, strict=True)
+            _refuse(file, [(row["where"], f"{of} ({text})") for (row, *_, of), text in known if isinstance(of, str)])
         said: dict[tuple[str, int], list[tuple[str, Row]]] = {}
         unused: list[tuple[str, str]] = []
-        for row, name, answer, target in zip(file.rows, names, answers, targets, strict=True):
+        for row, name, answer, target in entries:
             if isinstance(target, str) or (role == "adjudicator" and answer == UNSURE):
                 unused.append((target if isinstance(target, str) else UNDECIDED, row["where"]))
             else:
@@ -279,13 +274,13 @@ def _count(connection: Connection, ids: Sequence[int], condition: ColumnElement[
     return sum(count_rows(connection, question, question.c.id.in_(piece), condition) for piece in pieces(ids))
 
 
-def _refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: str = "") -> None:
+def _refuse(file: Labels, bad: Sequence[tuple[str, str]], parameter: str = "") -> None:
     """Raise BadFile for labels (where, reason) that are wrong; the first ten are listed."""
     if len(bad) == 1:
-        raise BadFile(message("file.at_place", file=path, place=bad[0][0], reason=bad[0][1]), parameter=parameter)
+        raise BadFile(message("file.at_place", file=file.path, place=bad[0][0], reason=bad[0][1]), parameter=parameter)
     if bad:
         lines = [message("file.place", place=place, reason=reason) for place, reason in bad]
-        wrong = f"{path}: {len(bad):,} of {number:,} labels are wrong, so nothing was used:\n"
+        wrong = f"{file.path}: {len(bad):,} of {len(file.rows):,} labels are wrong, so nothing was used:\n"
         raise BadFile(wrong + first_lines(lines, SHOWN), parameter=parameter)
 
 
@@ -301,15 +296,13 @@ def _vote(work: Work, chosen: _Chosen) -> tuple[int, int]:
     query = query.where(judgement.c.round == 1, later.c.id.is_(None))
     stored = rows_among(work.connection, query, judgement.c.annotator_id, {account for account, _ in chosen})
     before = {(row.annotator_id, row.question_id): (row.answer, row.id) for row in stored}
-    same = {"round": 1, "guideline": ELSEWHERE, "client": command("import-labels")}
-    rows = []
+    same, rows = {"round": 1, "guideline": ELSEWHERE, "client": command("import-labels")}, []
     for key, (answer, label) in chosen.items():
         earlier, id = before.get(key, (None, None))
         if earlier != answer:
             times = {"shown_at": label.get("shown_at"), "decided_at": label.get("decided_at") or tables.now()}
-            rows.append(
-                same | times | {"annotator_id": key[0], "question_id": key[1], "answer": answer, "supersedes": id}
-            )
+            who = dict(zip(("annotator_id", "question_id"), key, strict=True))
+            rows.append({**same, **times, **who, "answer": answer, "supersedes": id})
     work.add(tables.Judgement, rows)
     changed = sum(row["supersedes"] is not None for row in rows)
     return len(rows) - changed, changed
@@ -320,10 +313,11 @@ def _decide(work: Work, chosen: _Chosen) -> tuple[int, int]:
     query = select(adjudication).where(adjudication.c.annotator_id.in_({person for person, _ in chosen}))
     stored = work.connection.execute(query.order_by(adjudication.c.id))
     before = {(row.annotator_id, row.question_id): list(row.allowed) for row in stored}
-    rows = []
+    rows, changed = [], 0
     for key, (answer, label) in chosen.items():
         if before.get(key) == [answer]:
             continue
+        changed += key in before
         written = str(label.get("reason") or "").strip()
         check_comment(written)
         code = written if written in REASONS and written != OTHER_REASON else None
@@ -331,7 +325,6 @@ def _decide(work: Work, chosen: _Chosen) -> tuple[int, int]:
         row |= {"reason": "" if code else written or NO_REASON, "guideline": ELSEWHERE}
         rows.append(row | {"decided_at": label.get("decided_at") or tables.now()})
     work.add(tables.Adjudication, rows)
-    changed = sum((row["annotator_id"], row["question_id"]) in before for row in rows)
     return len(rows) - changed, changed
 
 
@@ -343,9 +336,8 @@ def _task(connection: Connection, name: str | None) -> Task:
     if not tasks:
         raise AuditError("there are no studies of this task yet, so no text to label; run `audit run` first")
     if len(tasks) > 1:
-        raise AuditError(
-            f"there are studies of several tasks: {with_commas(tasks)}; choose one with task=NAME", parameter="task"
-        )
+        reason = f"there are studies of several tasks: {with_commas(tasks)}; choose one with task=NAME"
+        raise AuditError(reason, parameter="task")
     return get_task(tasks[0])
 
 
@@ -370,17 +362,13 @@ def _answers(file: Labels, task: Task, renamed: Mapping[str, str]) -> list[str]:
         return UNSURE if written.strip().casefold() == UNSURE else spelled(written)
 
     mapped = {name.casefold(): read(label) for name, label in renamed.items()}
-    for name, label in renamed.items():
-        if mapped[name.casefold()] is None:
-            problem = f"renamed {name}={label}: {label!r} is not one of {with_commas(allowed)}"
-            raise AuditError(problem, parameter="renamed")
+    if wrong := [(name, label) for name, label in renamed.items() if mapped[name.casefold()] is None]:
+        problem = "renamed {0}={1}: {1!r} is not one of {2}".format(*wrong[0], with_commas(allowed))
+        raise AuditError(problem, parameter="renamed")
     answers = [mapped.get(row["label"].casefold()) or read(row["label"]) for row in file.rows]
-    bad = [
-        (row["where"], f"label {row['label']!r} is not one of {', '.join(allowed)}; rename it with renamed")
-        for row, answer in zip(file.rows, answers, strict=True)
-        if answer is None
-    ]
-    _refuse(file.path, bad, len(file.rows), "renamed")
+    reason = f"is not one of {', '.join(allowed)}; rename it with renamed"
+    unknown = [row for row, answer in zip(file.rows, answers, strict=True) if answer is None]
+    _refuse(file, [(row["where"], f"label {row['label']!r} {reason}") for row in unknown], "renamed")
     return [str(answer) for answer in answers]
 
 
@@ -398,12 +386,12 @@ def _targets(connection: Connection, file: Labels, task: Task, language: str) ->
     targets: list[Subject | int | str] = []
     for row, item in zip(file.rows, about, strict=True):
         input_id = inputs.get(item)
+        output = None if input_id is None else outputs.get((input_id, normal_text(str(row.get("output")))))
         if row.get("question"):
             targets.append(by_key.get(row["question"], NO_QUESTION))
         elif input_id is None:
             targets.append(NOT_HERE)
         else:
-            output = outputs.get((input_id, normal_text(str(row.get("output")))))
             targets.append(NO_OUTPUT if pairs and output is None else (task.name, input_id, output))
     wanted = {target for target in targets if isinstance(target, tuple)}
     ids, opened = make_questions(connection, sorted(wanted, key=lambda about: (about[1], about[2] or "")))
@@ -444,10 +432,8 @@ def _elsewhere_accounts(connection: Connection, names: Sequence[str], role: Role
     for id, name in list(rows_among(connection, existing, annotator.c.name, names)):
         answered = (select(table.c.guideline).where(table.c.annotator_id == id) for table in (judgement, adjudication))
         if {version for query in answered for version in connection.execute(query).scalars()} != {ELSEWHERE}:
-            raise AuditError(
-                f"{name!r} is an account that somebody uses; give who made these labels another name with annotator",
-                parameter="annotator",
-            )
+            reason = "is an account that somebody uses; give who made these labels another name with annotator"
+            raise AuditError(f"{name!r} {reason}", parameter="annotator")
     columns = {"role": role, "password": None, "languages": "", "disabled": True, "created_at": tables.now()}
     insert_new(connection, tables.Annotator, [{"name": name} | columns for name in names])
     return {name: id for id, name in rows_among(connection, existing, annotator.c.name, names)}
@@ -473,25 +459,19 @@ def answer_with_gold(engine: Engine, study_id: int | None = None, *, by: int | N
     with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         connection = work.connection
-        labelled: list[ColumnElement[bool]] = [source.c.gold.is_not(None)]
-        among = question.c.kind == "input"
+        query = select(study.c.task, source.c.input_id).join(study, study.c.id == source.c.study_id)
+        query, among = query.where(source.c.gold.is_not(None)).distinct(), question.c.kind == "input"
         if study_id is not None:
             need_study(connection, study_id)
-            labelled.append(source.c.study_id == study_id)
+            query = query.where(source.c.study_id == study_id)
             among = and_(among, asked_by(connection, [study_id]))
-        query = select(study.c.task, source.c.input_id).join(study, study.c.id == source.c.study_id).where(*labelled)
-        subjects = [
-            (task, id, None) for task, id in sorted(connection.execute(query.distinct())) if not asks_pairs(task)
-        ]
-        ids = make_questions(connection, subjects)[0]
-        labels = gold_labels(connection)
-        golds = {ids[about]: labels[about[:2]] for about in subjects}
-        gold = gold_id(connection)
+        subjects = [(task, id, None) for task, id in sorted(connection.execute(query)) if not asks_pairs(task)]
+        ids, labels, gold = make_questions(connection, subjects)[0], gold_labels(connection), gold_id(connection)
+        clear = {ids[about]: min(labels[about[:2]]) for about in subjects if len(labels[about[:2]]) == 1}
         answered = select(judgement.c.question_id).join(question, question.c.id == judgement.c.question_id)
         before = set(connection.execute(answered.where(judgement.c.annotator_id == gold, among)).scalars())
-        clear = {id: next(iter(found)) for id, found in golds.items() if len(found) == 1}
         same = {"annotator_id": gold, "round": 1, "guideline": 0, "client": command("gold"), "decided_at": tables.now()}
         new = [same | {"question_id": id, "answer": label} for id, label in clear.items() if id not in before]
         work.add(tables.Judgement, new)
         total = count_rows(connection, question, among)
-    return GoldAnswers(total, len(before | set(clear)), len(new), len(golds) - len(clear))
+    return GoldAnswers(total, len(before | set(clear)), len(new), len(set(subjects)) - len(clear))

@@ -24,27 +24,21 @@ def _words_of(value: Any) -> Any:
 class WordsOptions(Options):
     """What annotators read about the task of a run."""
 
-    question: Annotated[str | None, Told("what annotators are asked, in place of the task's question", "TEXT")] = None
     words: Annotated[
         Mapping[str, Any],
-        Told(
-            "question, guideline and label texts of the task, as [words] of a plan has them",
-            "FILE.toml",
-            read=_words_of,
-            file=True,
-        ),
-    ] = field(default_factory=dict)
+        Told("question, guideline and label texts of the task, as [words] of a plan has them", "FILE.toml",
+             read=_words_of, file=True),
+    ] = field(default_factory=dict)  # fmt: skip
     change_words: Annotated[bool, Told("set these words although people have answered under other ones")] = False
 
-    def content(self, tasks: Sequence[str]) -> dict[str, Any]:
+    def content(self, tasks: Sequence[str]) -> Mapping[str, Any]:
         """Return the words for the one task that all these are, checked. Raises AuditError."""
         from audit.judging.words import words_content
 
-        own = dict(self.words) | ({} if self.question is None else {"question": self.question})
-        if own and len(set(tasks)) > 1:
+        if self.words and len(set(tasks)) > 1:
             raise AuditError(f"words are of one task, and these corpora are for {', '.join(sorted(set(tasks)))}")
-        words_content(tasks[0], own)
-        return own
+        words_content(tasks[0], self.words)
+        return self.words
 
 
 @dataclass(frozen=True, kw_only=True)

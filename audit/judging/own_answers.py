@@ -99,7 +99,7 @@ def own_answers(
     query = _list(*conditions, indexed=not wanted.flagged).order_by(judgement.c.id.desc()).limit(size + 1)
     with reading_as(engine, account_id, *ROLES) as connection:
         rows = connection.execute(query, {"account": account_id}).all()
-    answers = tuple(_own_answer(row) for row in rows[:size])
+    answers = tuple(map(_own_answer, rows[:size]))
     return OwnPage(answers, answers[-1].id if len(rows) > size else None)
 
 
@@ -121,14 +121,9 @@ def counted_answer(connection: Connection, account_id: int, question_id: int) ->
 
 def own_labels(engine: Engine, account_id: int) -> dict[str, tuple[str, ...]]:
     """The labels that this account has given, by task: what the list can be filtered by. Raises NotAllowed."""
-    query = (
-        select(question.c.task, judgement.c.answer)
-        .join(question, question.c.id == judgement.c.question_id)
-        .where(judgement.c.annotator_id == account_id, judgement.c.round >= FIRST, judgement.c.answer != WITHDRAWN)
-        .where(question.c.kind.not_in(SCALES))
-        .distinct()
-        .order_by(question.c.task, judgement.c.answer)
-    )
+    own = (judgement.c.annotator_id == account_id, judgement.c.round >= FIRST, judgement.c.answer != WITHDRAWN)
+    query = select(question.c.task, judgement.c.answer).join(question, question.c.id == judgement.c.question_id)
+    query = query.where(*own, question.c.kind.not_in(SCALES)).distinct().order_by(question.c.task, judgement.c.answer)
     labels: dict[str, tuple[str, ...]] = {}
     with reading_as(engine, account_id, *ROLES) as connection:
         for task, label in connection.execute(query):
@@ -145,25 +140,18 @@ def _own_answer(row: Any) -> OwnAnswer:
 def _says(search: str, sqlite: bool) -> ColumnElement[bool]:
     """Condition: the question's texts, its output or the comment has this. Signs of patterns stand for themselves."""
 
-    def has(column: ColumnElement[str], text: str) -> ColumnElement[bool]:
+    def has(column: ColumnElement[Any], text: str) -> ColumnElement[bool]:
         # SQLite's LIKE takes no regard to case by itself, and is four times as fast without being told to.
-        return column.contains(text, autoescape=True) if sqlite else column.icontains(text, autoescape=True)
+        written = as_type(column, String)
+        return written.contains(text, autoescape=True) if sqlite else written.icontains(text, autoescape=True)
 
     # Texts are stored as JSON: what is looked for is written as it is there.
     written = json.dumps(search, ensure_ascii=False)[1:-1]
     part, part_input = member.alias("part"), input_table.alias("part_input")
-    in_member = exists().where(
-        part.c.group_id == question.c.group_id,
-        part.c.role != "probe",
-        part_input.c.id == part.c.input_id,
-        has(as_type(part_input.c.texts, String), written),
-    )
-    return or_(
-        has(as_type(input_table.c.texts, String), written),
-        has(question.c.output, search),
-        has(judgement.c.comment, search),
-        and_(question.c.kind == "group", in_member),
-    )
+    shown = (part.c.group_id == question.c.group_id, part.c.role != "probe", part_input.c.id == part.c.input_id)
+    in_member = exists().where(*shown, has(part_input.c.texts, written))
+    in_words = or_(has(question.c.output, search), has(judgement.c.comment, search))
+    return or_(has(input_table.c.texts, written), in_words, and_(question.c.kind == "group", in_member))
 
 
 def _list(*conditions: ColumnElement[bool], indexed: bool = True) -> Select[Any]:
@@ -174,28 +162,16 @@ def _list(*conditions: ColumnElement[bool], indexed: bool = True) -> Select[Any]
     last: Any = input_table.c.id == question.c.input_id  # true; so these are looked at when the text has been
     later, newer = judgement.alias("later"), judgement.alias("newer")
     superseded = exists().where(later.c.supersedes == judgement.c.id, last)
-    again = exists().where(
-        newer.c.question_id == judgement.c.question_id,
-        newer.c.annotator_id + 0 == me,
-        newer.c.round >= FIRST,
-        newer.c.id > judgement.c.id,
-        is_counted(newer),
-        last,
-    )
+    same = (newer.c.question_id == judgement.c.question_id, newer.c.annotator_id + 0 == me)
+    again = exists().where(*same, newer.c.round >= FIRST, newer.c.id > judgement.c.id, is_counted(newer), last)
     held = exists().where(lease.c.question_id == judgement.c.question_id, lease.c.annotator_id == me, last)
     # What adjudicators decide is about first answers; of others it would tell that they are hidden.
     settled = and_(judgement.c.round == FIRST, is_adjudicated(judgement.c.question_id))
+    closed = case((settled, "settled"), else_=null()).label("closed")
     names = ("id", "question_id", "round", "answer", "comment", "decided_at", "compared")
+    about = (question.c.task, question.c.kind, input_table.c.texts, input_table.c.languages)
     return (
-        select(
-            *(judgement.c[name] for name in names),
-            question.c.task,
-            question.c.kind,
-            input_table.c.texts,
-            input_table.c.languages,
-            is_flagged(me).label("flagged"),
-            case((settled, "settled"), else_=null()).label("closed"),
-        )
+        select(*(judgement.c[name] for name in names), *about, is_flagged(me).label("flagged"), closed)
         .join(question, question.c.id == judgement.c.question_id)
         .join(input_table, input_table.c.id == question.c.input_id)
         .where(own == me, judgement.c.round >= FIRST, judgement.c.answer != WITHDRAWN, *conditions)

@@ -22,15 +22,14 @@ from sqlalchemy import (
     literal,
     or_,
     select,
-    true,
 )
 from sqlalchemy.sql.dml import ReturningInsert
 
 from audit.errors import UnknownName
 from audit.false_satisfaction.questions import BEHIND
-from audit.judging.accounts import ROLES, Account, is_assigned, reading_as, require
+from audit.judging.accounts import ROLES, Account, reading_as, require
 from audit.judging.answers import is_counted, votes_on_question
-from audit.judging.asides import BACK, FLAG, SKIP, is_flagged, is_skipped, last_skip, midnight, readable, skips_of
+from audit.judging.asides import BACK, FLAG, SKIP, is_flagged, is_skipped, midnight, readable, skips_of
 from audit.judging.control_questions import PASS as TRAINING
 from audit.judging.control_questions import hidden_question
 from audit.judging.order import FIRST, Place, compared_with, place_of
@@ -51,28 +50,13 @@ ANY, BLOCK, SOURCE = "any", "block", "source"
 _TAKEN = -1  # In place of a question's id: somebody else has taken it just now
 
 
-def lease_question(
-    connection: Connection, question_id: int, account_id: int, round: int = FIRST, compared: int | None = None
-) -> None:
-    """Lease a question, and store the judgement with whose text its own is compared."""
-    row = {"question_id": question_id, "annotator_id": account_id, "round": round, "compared": compared}
-    connection.execute(lease.insert(), row | {"expires_at": tables.now() + LEASE})
-
-
-class Before(NamedTuple):
-    """The guideline of an annotator's answer that a manager marked stale, and why."""
-
-    guideline: int
-    reason: str
-
-
 class Remembered(NamedTuple):
     """What this annotator did with a question, as far as its page says so; never their answer."""
 
     skipped: bool = False  # Whether they skipped it today (UTC)
     sent_back: str | None = None
     """What an adjudicator wrote when sending back their flag; empty: nothing; None: no flag of theirs was sent back."""
-    stale: Before | None = None  # Of their last answer to it, where that went stale
+    stale: tuple[int, str] | None = None  # The guideline of their last answer to it, where that went stale, and why
 
 
 NOTHING = Remembered()
@@ -81,20 +65,18 @@ NOTHING = Remembered()
 def remembered(connection: Connection, account_id: int, question_id: int) -> Remembered:
     """Return what this annotator did with a question."""
     since, skipped, flagged, remark = midnight(tables.now()), False, False, None
-    columns = (aside.c.annotator_id, aside.c.kind, aside.c.comment, aside.c.at)
-    deferrals = select(*columns).where(aside.c.question_id == question_id).order_by(aside.c.id)
-    for whose, kind, comment, moment in connection.execute(deferrals):
-        if whose == account_id:
-            skipped = skipped or (kind == SKIP and in_utc(moment) >= since)
-            flagged = flagged or kind == FLAG
-        if kind == BACK and flagged:
-            remark = comment or ""
+    for row in connection.execute(select(aside).where(aside.c.question_id == question_id).order_by(aside.c.id)):
+        if row.annotator_id == account_id:
+            skipped = skipped or (row.kind == SKIP and in_utc(row.at) >= since)
+            flagged = flagged or row.kind == FLAG
+        if row.kind == BACK and flagged:
+            remark = row.comment or ""
     own = (judgement.c.question_id == question_id, judgement.c.annotator_id == account_id, judgement.c.round == FIRST)
     # Not by the id itself: for its order SQLite would walk through all judgements of the annotator.
     judged = select(judgement).where(*own).order_by((judgement.c.id + 0).desc()).limit(1)
     last = connection.execute(judged).first()
     went = last is not None and last.withdrawn_by is not None
-    return Remembered(skipped, remark, Before(last.guideline, last.comment or "") if last and went else None)
+    return Remembered(skipped, remark, (last.guideline, last.comment or "") if last and went else None)
 
 
 class ShownMember(NamedTuple):
@@ -149,17 +131,8 @@ class Queue(NamedTuple):
     """Questions in the queue that this annotator may still answer, those that others look at now included."""
     in_other_languages: int = 0
     """Questions that others may still answer and this annotator may not: they do not read the language."""
-    in_other_studies: int = 0  # And those of studies that others work on
     mixed: bool = False
     """Whether hidden questions come between them: then a page that shows the exact number would give them away."""
-
-
-class Elsewhere(NamedTuple):
-    """Questions that an account may still answer, but not now: others look at them; and when the first of these leases
-    is over, if nobody answers before (None where there is none)."""
-
-    with_others: int
-    free_at: datetime | None
 
 
 def next_question(engine: Engine, account_id: int) -> Shown | None:
@@ -218,6 +191,14 @@ def _claim(connection: Connection, account_id: int) -> int | None:
     return int(chosen.id) if connection.execute(_lease_row(), leased).first() else _TAKEN
 
 
+def lease_question(
+    connection: Connection, question_id: int, account_id: int, round: int = FIRST, compared: int | None = None
+) -> None:
+    """Lease a question, and store the judgement with whose text its own is compared."""
+    row = {"question_id": question_id, "annotator_id": account_id, "round": round, "compared": compared}
+    connection.execute(lease.insert(), row | {"expires_at": tables.now() + LEASE})
+
+
 def _vacant(
     connection: Connection, account: Account, place: Place, params: dict[str, Any]
 ) -> tuple[Row[Any] | None, bool]:
@@ -254,39 +235,35 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
     """A question with its texts, and with the members of the group that it is about. For an account that has leased it,
     with what it did with the question before."""
     row = connection.execute(_shown(), {"question": question_id, "account": account_id}).one()
-    task = get_task(row.task)
+    task = get_task(row.task).name
     group = _group(connection, row.group_id) if row.kind == "group" else None
     if group is not None:
-        asked = group_question(task.name, group.relation, group.follow_ups, summary=group.summary)
+        asked = group_question(task, group.relation, group.follow_ups, summary=group.summary)
     else:
-        asked = phrase(ENGLISH, f"scale.{row.kind}") if row.kind in SCALES else wording(task.name).question
+        asked = phrase(ENGLISH, f"scale.{row.kind}") if row.kind in SCALES else wording(task).question
     return Shown(
-        question_id,
-        task.name,
-        tuple(row.texts),
-        tuple(row.languages.split(",")),
-        asked,
-        labels_of(task.name, row.kind),
-        row.kind,
-        group,
-        row.output,
-        remembered(connection, account_id, question_id) if account_id is not None and row.had else NOTHING,
-        None if row.compared is None else tuple(row.compared),
+        id=question_id,
+        task=task,
+        texts=tuple(row.texts),
+        languages=tuple(row.languages.split(",")),
+        question=asked,
+        labels=labels_of(task, row.kind),
+        kind=row.kind,
+        group=group,
+        output=row.output,
+        remembered=remembered(connection, account_id, question_id) if account_id is not None and row.had else NOTHING,
+        compared_with=None if row.compared is None else tuple(row.compared),
     )
 
 
 def _group(connection: Connection, group_id: int) -> ShownGroup:
     of_group = select(relation.c.task, relation.c.name, group.c.system_id).join(group).where(group.c.id == group_id)
     task, name, system_id = connection.execute(of_group).one()
-    query = (
-        select(member.c.role, input_table.c.texts, input_table.c.languages)
-        .join(input_table, input_table.c.id == member.c.input_id)
-        .where(member.c.group_id == group_id, member.c.role != "probe")
-        .order_by(member.c.step)
-    )
+    query = select(member.c.role, input_table.c.texts, input_table.c.languages)
+    query = query.join(input_table, input_table.c.id == member.c.input_id).order_by(member.c.step)
     members: list[ShownMember] = []
-    for role, texts, languages in connection.execute(query):
-        item = Input.stored(texts, languages)
+    for role, *stored in connection.execute(query.where(member.c.group_id == group_id, member.c.role != "probe")):
+        item = Input.stored(*stored)
         # A text on its way to another language is shown once.
         texts_before = {(other.input.texts, other.input.languages[0]) for other in members if other.input != item}
         if role != "link" or (item.texts, item.languages[0]) not in texts_before:
@@ -314,36 +291,21 @@ def queue_of(engine: Engine, account_id: int) -> Queue:
         own = (judgement.c.annotator_id == account_id, judgement.c.round != TRAINING, is_counted(judgement))
         numbers: list[Any] = [func.count(), func.sum(today)]
         judged, mine_today = connection.execute(select(*numbers).where(*own)).one()
-        reads, assigned = readable(question, account.languages), is_assigned(bindparam("account"))
-        conditions = (and_(assigned, reads), and_(assigned, ~reads), ~assigned)
-        numbers = [func.sum(case((condition, 1), else_=0)) for condition in conditions]
-        query = select(*numbers).select_from(question).where(_is_open_to_account(of_any_study=True))
-        remaining, others, elsewhere = connection.execute(query, {"account": account_id}).one()
-        settings = settings_of(connection)
-        return Queue(
-            mine_today=mine_today or 0,
-            mine=judged,
-            left_for_me=remaining or 0,
-            in_other_languages=others or 0,
-            in_other_studies=elsewhere or 0,
-            mixed=bool(settings.gold_share or settings.repeat_share),
-        )
+        reads = readable(question, account.languages)
+        numbers = [func.count(case((condition, 1))) for condition in (reads, ~reads)]
+        query = select(*numbers).select_from(question).where(_is_open_to_account())
+        remaining, others = connection.execute(query, {"account": account_id}).one()
+        return Queue(mine_today or 0, judged, remaining, others, settings_of(connection).hides)
 
 
-def elsewhere(engine: Engine, account_id: int) -> Elsewhere:
-    """The questions that this account may still answer and that others have leased. Raises NotAllowed for one that may
-    not judge."""
+def elsewhere(engine: Engine, account_id: int) -> int:
+    """Count the questions that this account may still answer, but not now: others look at them. Raises NotAllowed for
+    one that may not judge."""
     with reading(engine) as connection:
         account = require(connection, account_id, *ROLES)
-        query = (
-            select(func.min(lease.c.expires_at).label("until"))
-            .join(question, lease.c.question_id == question.c.id)
-            .where(lease.c.annotator_id != account_id, lease.c.expires_at >= tables.now())
-            .where(_is_open_to_account(), ~has_place(), readable(question, account.languages))
-            .group_by(question.c.id)
-        )
-        rows = connection.execute(query, {"account": account_id, "now": tables.now()}).all()
-    return Elsewhere(len(rows), min((in_utc(row.until) for row in rows), default=None))
+        conditions = (_is_open_to_account(), ~_has_place(), readable(question, account.languages))
+        query = select(func.count()).select_from(question).where(*conditions)
+        return int(connection.execute(query, {"account": account_id, "now": tables.now()}).scalar_one())
 
 
 # Statements are cached for each set of languages: building one takes longer than running it.
@@ -353,7 +315,6 @@ def elsewhere(engine: Engine, account_id: int) -> Elsewhere:
 @cache
 def _shown() -> Select[Any]:
     """A question with the texts of its input, and those with which they are compared for `account`."""
-    columns = tuple(question.c[name] for name in ("task", "kind", "output", "group_id"))
     judged, text = question.alias("judged"), input_table.alias("judged_text")
     compared = (
         select(text.c.texts)
@@ -363,15 +324,13 @@ def _shown() -> Select[Any]:
         .where(lease.c.question_id == bindparam("question"), lease.c.annotator_id == bindparam("account"))
         .scalar_subquery()
     )
-    texts = (input_table.c.texts, input_table.c.languages, compared.label("compared"))
     # Somebody put it aside, or let an answer to it go stale: nothing is remembered of others, which are most.
     stale = exists().where(judgement.c.question_id == question.c.id, judgement.c.withdrawn_by.is_not(None))
     had = exists().where(aside.c.question_id == question.c.id) | stale
-    return (
-        select(*columns, *texts, had.label("had"))
-        .join(input_table, input_table.c.id == question.c.input_id)
-        .where(question.c.id == bindparam("question"))
-    )
+    columns: list[Any] = [question.c[name] for name in ("task", "kind", "output", "group_id")]
+    columns += [input_table.c.texts, input_table.c.languages, compared.label("compared"), had.label("had")]
+    query = select(*columns).join(input_table, input_table.c.id == question.c.input_id)
+    return query.where(question.c.id == bindparam("question"))
 
 
 @cache
@@ -403,9 +362,9 @@ def _vacant_question(codes: tuple[str, ...], past: bool, again: bool, search: st
     names = ("id", "task", "kind", "priority", "input_id", "source_input_id")
     query = (
         select(*(question.c[name] for name in names), languages.label("languages"), crowded.label("crowded"))
-        .where(_is_open_to_account(), has_place(), readable(question, codes), ~_reveals_too_early(codes))
+        .where(_is_open_to_account(), _has_place(), readable(question, codes), ~_reveals_too_early(codes))
         .where(skipped if again else ~skipped, *conditions)
-        .order_by(*([last_skip(me, since)] if again else order))
+        .order_by(*([skips_of(me, since, what=aside.c.id)] if again else order))
     )
     return query.limit(1).with_for_update(of=question, skip_locked=past, key_share=True)
 
@@ -433,7 +392,7 @@ def _search(search: str) -> tuple[list[ColumnElement[bool]], list[Any]]:
 def _reveals_too_early(codes: tuple[str, ...]) -> ColumnElement[bool]:
     """Condition: about a group that may give an output away, while this account may still be asked about a text of it,
     or another version of its source, and has not put that off twice today: else the group would wait for ever."""
-    text, part = question.alias("text"), member.alias("its_member")
+    text, part, of_one = question.alias("text"), member.alias("its_member"), group.alias("of_one_system")
     members = select(part.c.input_id).where(part.c.group_id == question.c.group_id).correlate(question)
     is_open = and_(
         text.c.task == question.c.task,
@@ -442,20 +401,17 @@ def _reveals_too_early(codes: tuple[str, ...]) -> ColumnElement[bool]:
         readable(text, codes),
         skips_of(bindparam("account"), bindparam("midnight"), text) < 2,
     )
-    others = or_(
-        exists().where(text.c.source_input_id == question.c.input_id, is_open),
-        exists().where(text.c.input_id.in_(members), is_open),
-    )
-    of_one = group.alias("of_one_system")
+    of_source = exists().where(text.c.source_input_id == question.c.input_id, is_open)
+    of_member = exists().where(text.c.input_id.in_(members), is_open)
     one_system = exists().where(of_one.c.id == question.c.group_id, of_one.c.system_id.is_not(None))
-    return and_(question.c.kind == "group", one_system, others)
+    return and_(question.c.kind == "group", one_system, or_(of_source, of_member))
 
 
 @cache
 def _lease_row() -> ReturningInsert[Any]:
     """The lease of `question` for this account `until` then, if it still has a place for it."""
     row: Any = (question.c.id, bindparam("account"), bindparam("until"), literal(FIRST), bindparam("compared"))
-    vacant = select(*row).where(question.c.id == bindparam("question"), _is_open_to_account(), has_place())
+    vacant = select(*row).where(question.c.id == bindparam("question"), _is_open_to_account(), _has_place())
     insert = lease.insert().from_select(["question_id", "annotator_id", "expires_at", "round", "compared"], vacant)
     return insert.returning(lease.c.question_id)
 
@@ -465,31 +421,21 @@ def _is_over() -> ColumnElement[bool]:
     return or_(lease.c.expires_at < bindparam("now"), lease.c.annotator_id == bindparam("account"))
 
 
-def _is_open_to_account(question: Any = question, of_any_study: bool = False) -> ColumnElement[bool]:
+def _is_open_to_account(question: Any = question) -> ColumnElement[bool]:
     """Condition on `question`, or an alias: somebody waits for it, it has not all its votes, none and no flag of this
-    account, which did not learn its answer in training and works on its study (or `of_any_study`)."""
+    account, which did not learn its answer in training."""
     own = judgement.alias("mine")
-    judged = exists().where(
-        own.c.question_id == question.c.id,
-        own.c.annotator_id == bindparam("account"),
-        or_(own.c.round == TRAINING, own.c.round == FIRST),
-        is_counted(own),
-    )
+    mine = (own.c.question_id == question.c.id, own.c.annotator_id == bindparam("account"), is_counted(own))
+    judged = exists().where(*mine, or_(own.c.round == TRAINING, own.c.round == FIRST))
     flagged = is_flagged(bindparam("account"), question)
-    for_account = true() if of_any_study else is_assigned(bindparam("account"), question)
-    return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged, ~flagged, for_account)
+    return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged, ~flagged)
 
 
-def has_place() -> ColumnElement[bool]:
+def _has_place() -> ColumnElement[bool]:
     """Condition on `question`: fewer people than it wants have answered it, or look at it `now` without its being
     hidden; `account` itself left out."""
     looking = lease.alias("looking")
-    others = (
-        select(func.count())
-        .select_from(looking)
-        .where(looking.c.question_id == question.c.id, looking.c.annotator_id != bindparam("account"))
-        .where(looking.c.expires_at >= bindparam("now"), looking.c.round == FIRST)
-        .correlate(question)
-        .scalar_subquery()
-    )
-    return votes_on_question() + others < question.c.annotators
+    others = (looking.c.annotator_id != bindparam("account"), looking.c.expires_at >= bindparam("now"))
+    same = (looking.c.question_id == question.c.id, looking.c.round == FIRST)
+    number = select(func.count()).select_from(looking).where(*same, *others).correlate(question).scalar_subquery()
+    return votes_on_question() + number < question.c.annotators

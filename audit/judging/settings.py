@@ -38,7 +38,8 @@ class Bounds(NamedTuple):
 
 
 EXEMPT_UP_TO = "training/exempt up to"
-"""The row of `setting` with the last judgement that there was when training was switched on."""
+"""The row of `setting` with the last judgement that there was when training was switched on: whoever gave one of those
+before is exempt."""
 BOUNDS = {
     "pass_mark": Bounds(0, 1.0),
     "gold_share": Bounds(0, 0.5),
@@ -64,6 +65,11 @@ class JudgingSettings:
             if not bounds.has(value := getattr(self, name)):
                 raise AuditError(message("settings.out_of_bounds", name=name, value=value, allowed=bounds.sentence))
 
+    @property
+    def hides(self) -> bool:
+        """Whether hidden questions come between the others."""
+        return bool(self.gold_share or self.repeat_share)
+
 
 def settings_of(connection: Connection) -> JudgingSettings:
     """Return the settings of a database."""
@@ -87,19 +93,12 @@ def set_settings(connection: Connection, by: int | None, values: Mapping[str, An
     changed = {name: value for name, value in asdict(after).items() if value != before[name]}
     rows: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in changed.items()]
     if after.pass_mark and not before["pass_mark"]:
-        last = connection.execute(select(func.max(judgement.c.id))).scalar()
-        rows.append({"name": EXEMPT_UP_TO, "value": int(last or 0)})
+        last = connection.execute(select(func.coalesce(func.max(judgement.c.id), 0))).scalar_one()
+        rows.append({"name": EXEMPT_UP_TO, "value": last})
     upsert(connection, tables.Setting, rows)
     for name, value in changed.items():
         note(connection, by, "setting", name=name, before=before[name], after=value)
     return after
-
-
-def exempt_up_to(connection: Connection) -> int:
-    """Return the last judgement that there was when training was switched on: whoever gave one of those before is
-    exempt. 0: nobody is."""
-    stored = select(setting.c.value).where(setting.c.name == EXEMPT_UP_TO)
-    return int(connection.execute(stored).scalar() or 0)
 
 
 @cache

@@ -59,9 +59,7 @@ def _signer(engine: Engine, purpose: str) -> Any:
 
 def login_of(engine: Engine, account_id: int, lasts: timedelta = LOGIN_LASTS) -> str:
     """Return a login of an enabled account, for the browser's cookie. Raises NotAllowed."""
-    with engine.connect() as connection:
-        number = accounts.require(connection, account_id, *accounts.ROLES).session_number
-    return sign(engine, LOGIN, lasts, account_id, number)
+    return sign(engine, LOGIN, lasts, account_id, accounts.own_account(engine, account_id).session_number)
 
 
 def account_of(engine: Engine, login: str | None) -> accounts.Account | None:
@@ -108,17 +106,10 @@ def _named(engine: Engine, name: str) -> Any:
 
 
 def _account(engine: Engine, number: str, id: int, value: int) -> accounts.Account | None:
-    """Return the account whose column `number` has this value, and note that it is here, at most once a minute."""
-    moment = tables.now()
+    """The enabled account whose column `number` has this value."""
     with reading(engine) as connection:
         row = connection.execute(_by(number), {"id": id, "value": value}).first()
-    if row is None:
-        return None
-    account = accounts.Account.of(row)
-    if account.seen_at is None or account.seen_at < moment - timedelta(minutes=1):
-        with suppress(AuditError), engine.begin() as connection:  # a full disk logs nobody out
-            accounts.change(connection, id, seen_at=moment)
-    return account
+    return None if row is None else accounts.Account.of(row)
 
 
 @cache
@@ -171,9 +162,8 @@ def bearer_of(engine: Engine, token: str) -> Bearer | None:
     expires, id, number, role = values
     if (account := _account(engine, "token_number", id, number)) is None:
         return None
-    return Bearer(
-        account, role if accounts.may(account.role, role) else account.role, datetime.fromtimestamp(expires, UTC)
-    )
+    least = role if accounts.may(account.role, role) else account.role
+    return Bearer(account, least, datetime.fromtimestamp(expires, UTC))
 
 
 # Guessing passwords: wrong ones make the next try wait.
@@ -202,7 +192,7 @@ class Throttle:
     def begin(self, name: str, address: str) -> int:
         """Count a try and return 0; or return the whole seconds to wait, and count nothing."""
         now, wait, counted = self._clock(), 0.0, {}
-        for key, free in self._keys(name, address).items():
+        for key, free in zip(_keys(name, address), (self.BY_NAME, self.BY_ADDRESS), strict=True):
             number, last = self._tries.get(key, (0, now))
             number = 0 if now - last > self.FORGET else number
             if number >= free:
@@ -210,34 +200,26 @@ class Throttle:
             counted[key] = number + 1, now
         if wait > 0:
             return math.ceil(wait)
-        for key in counted:
-            self._tries.pop(key, None)
-        self._tries |= counted
+        for key, tries in counted.items():
+            self._tries[key] = tries
+            self._tries.move_to_end(key)
         while len(self._tries) > self.KEPT:
             self._tries.popitem(last=False)
         return 0
 
     def succeed(self, name: str, address: str) -> None:
         """The password was right: the name begins anew at this address, and the address gets its try back."""
-        own, shared = self._keys(name, address)
+        own, shared = _keys(name, address)
         self._tries.pop(own, None)
         if shared in self._tries:
             number, last = self._tries[shared]
             self._tries[shared] = number - 1, last
 
-    def _keys(self, name: str, address: str) -> dict[tuple[str, str], int]:
-        place = network(address)
-        return {(f"name {accounts.stored_name(name[:80])}", place): self.BY_NAME, ("", place): self.BY_ADDRESS}
 
-
-def network(address: str) -> str:
-    """Return the address, or of an IPv6 address the 64 bits that one customer has to themselves.
-
-    >>> network("2001:db8::1") == network("2001:db8::2"), network("::ffff:192.0.2.1")
-    (True, '192.0.2.1')
-    """
+def _keys(name: str, address: str) -> list[tuple[str, str]]:
+    """By name and address, by address; of an IPv6 address the 64 bits that one customer has to themselves."""
     with suppress(ValueError):
         parsed = ip_address(address)
         mapped = getattr(parsed, "ipv4_mapped", None) or parsed
-        return str(mapped if mapped.version == 4 else ip_network((address, 64), strict=False))
-    return address
+        address = str(mapped if mapped.version == 4 else ip_network((address, 64), strict=False))
+    return [(f"name {accounts.stored_name(name[:80])}", address), ("", address)]

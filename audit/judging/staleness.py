@@ -1,14 +1,12 @@
-"""Stale answers: a manager withdraws those that a changed guideline or label has overtaken. All stays in the history: a
-judgement is superseded by a row `withdrawn` that says why, and its question comes to the same annotator again; an
-adjudication is followed by one that allows no label."""
+"""Stale answers: a manager withdraws those of a task that were given by an earlier guideline; never by what they say,
+which would bias what is left. All stays in the history: a judgement is superseded by a row `withdrawn` that says why,
+and its question comes to the same annotator again; an adjudication is followed by one that allows no label."""
 
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, func, select
+from sqlalchemy import Connection, Engine, Row, func, select
 
 from audit.errors import AuditError, Refused
 from audit.judging.accounts import note, reading_as_manager
@@ -16,128 +14,80 @@ from audit.judging.answers import WITHDRAWN, by_people, is_counted, is_vote, sta
 from audit.judging.asides import check_comment
 from audit.judging.control_questions import REPEAT
 from audit.judging.unit import unit_of_work
-from audit.judging.words import ELSEWHERE
+from audit.judging.words import ELSEWHERE, guideline_in_force
 from audit.messages import message
 from audit.store import rows_among, tables
 from audit.store.core import adjudication, judgement, question
-from audit.tasks.questions import UNSURE, labels_of
 
 
-@dataclass(frozen=True)
-class Choice:
-    """Which answers of people go stale: those to which everything that is given applies. Imported labels have no
-    guideline and stay. Raises AuditError where neither `below` nor `labels` is given."""
+class Outdated(NamedTuple):
+    """Answers in force to questions of a task and kind by versions of the guideline before `below`: judgements,
+    adjudications, the questions that these are about, and the annotators."""
 
-    task: str | None = None
-    kind: str | None = None  # `input`, `pair`, `group` or a scale
-    below: int | None = None  # Versions of the guideline before this one
-    labels: tuple[str, ...] = ()  # The answer itself, `unsure` and labels that the task no longer has included
-    adjudications: bool = False  # Adjudications, too; of these, any of the labels that they allow
-
-    def __post_init__(self) -> None:
-        if self.below is None and not self.labels:
-            raise AuditError(message("stale.which_needed"))
-
-
-class Tally(NamedTuple):
-    """Answers of one sort that count now."""
-
-    what: str  # judgement or adjudication
     task: str
     kind: str
-    guideline: int | None
-    """Version; 0: imported labels; None: an adjudication from before versions were noted with them."""
-    label: str  # Of adjudications the labels allowed, with | between them
-    known: bool  # Whether people can give this label today
-    number: int
-
-
-class Stale(NamedTuple):
-    """Answers that would go stale, or did; the questions that these are about, and the annotators."""
-
+    below: int
     judgements: int
     adjudications: int
     questions: int
     people: int
 
 
-def stale_counts(engine: Engine, by: int | None = None) -> list[Tally]:
-    """Count the answers of people that count, by what they are and how they came about, in the order of these. Raises
-    NotAllowed unless the account `by` is a manager's (None: whoever has the database itself)."""
-    numbers: Counter[tuple[str, str, str, int | None, str]] = Counter()
+def outdated(engine: Engine, by: int | None = None) -> list[Outdated]:
+    """Count what could go stale, for each task, kind and version after the first by which answers in force were given.
+    Raises NotAllowed unless the account `by` is a manager's (None: whoever has the database itself)."""
     with reading_as_manager(engine, by) as connection:
-        for row in _rows_of(connection, judgement, is_vote(judgement)):
-            numbers["judgement", row.task, row.kind, row.guideline, row.answer] += 1
-        for row in _rows_of(connection, adjudication, stands(adjudication)):
-            numbers["adjudication", row.task, row.kind, row.guideline, "|".join(sorted(row.allowed))] += 1
-    tallies = []
-    for (what, task, kind, version, label), number in numbers.items():
-        known = {UNSURE}
-        with suppress(AuditError):  # of a task that no longer exists, none
-            known.update(labels_of(task, kind))
-        tallies.append(Tally(what, task, kind, version, label, set(label.split("|")) <= known, number))
-    return sorted(
-        tallies, key=lambda tally: (tally.what != "judgement", *tally[1:3], tally.guideline or 0, tally.label)
-    )
+        given = _given(connection)
+        found = []
+        for task, kind in sorted({(row.task, row.kind) for row in (*given[0], *given[1])}):
+            of_kind = [[row for row in rows if (row.task, row.kind) == (task, kind)] for rows in given]
+            versions = {row.version for rows in of_kind for row in rows}
+            with suppress(AuditError):  # the task is not there any more
+                versions.add(guideline_in_force(connection, task, kind).version)
+            for below in sorted(versions)[1:]:
+                earlier = ([row for row in rows if row.version < below] for rows in of_kind)
+                found.append(_tally(task, kind, below, *earlier))
+        return found
 
 
-def preview_stale(engine: Engine, choice: Choice, by: int | None = None) -> Stale:
-    """Return what `mark_stale` would do with this choice; writes nothing. Raises NotAllowed as `stale_counts`."""
-    with reading_as_manager(engine, by) as connection:
-        return _effect(*_chosen(connection, choice))
-
-
-def mark_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client: str | None = None) -> Stale:
-    """Mark the chosen answers, and hidden repeats of them, as stale; returns what went. `reason` is shown to those who
-    are asked again. Raises Refused for a reason that is empty or too long, and where nothing fits the choice."""
-    reason = reason.strip()
+def mark_stale(
+    engine: Engine, by: int, task: str, kind: str, below: int, reason: str, *, client: str | None = None
+) -> Outdated:
+    """Withdraw the answers that were given by a version before `below`, and hidden repeats of them; returns what went.
+    `reason` is shown to those who are asked again. Raises Refused for a reason that is empty or too long, and where
+    there is no such answer."""
     with unit_of_work(engine, by, "manager") as work:
         work.hold_all()  # or an annotator undoes one of these meanwhile, an adjudicator settles another
-        if not reason:
+        if not (reason := reason.strip()):
             raise Refused(message("stale.reason_needed"))
         check_comment(reason)
-        judgements, adjudications = _chosen(work.connection, choice)
-        effect = _effect(judgements, adjudications)
-        if not effect.questions:
+        earlier = ([row for row in rows if row.version < below] for rows in _given(work.connection, task, kind))
+        judgements, adjudications = earlier
+        gone = _tally(task, kind, below, judgements, adjudications)
+        if not gone.questions:
             raise Refused(message("stale.nothing_fits"))
-        moment = tables.now()
-        withdrawn = {"answer": WITHDRAWN, "comment": reason, "decided_at": moment, "client": client, "withdrawn_by": by}
+        same = {"decided_at": tables.now(), "answer": WITHDRAWN, "comment": reason, "client": client}
         kept = ("question_id", "annotator_id", "round", "guideline")
         going = [*judgements, *_repeats(work.connection, judgements)]
-        work.add(
-            tables.Judgement,
-            [{name: row._mapping[name] for name in kept} | {"supersedes": row.id} | withdrawn for row in going],
-        )
-        taken_back = {"annotator_id": by, "allowed": [], "reason": reason, "decided_at": moment}
-        work.add(tables.Adjudication, [{"question_id": row.question_id} | taken_back for row in adjudications])
-        detail = {name: value for name, value in asdict(choice).items() if value and name != "adjudications"}
-        numbers = effect._asdict()
-        del numbers["people"]
-        note(work.connection, by, "stale", **numbers, **detail)
-    return effect
+        rows = [{name: row._mapping[name] for name in kept} | {"supersedes": row.id} for row in going]
+        work.add(tables.Judgement, [row | same | {"withdrawn_by": by} for row in rows])
+        same = {"annotator_id": by, "allowed": [], "reason": reason, "decided_at": same["decided_at"]}
+        work.add(tables.Adjudication, [same | {"question_id": row.question_id} for row in adjudications])
+        note(work.connection, by, "stale", **{key: value for key, value in gone._asdict().items() if key != "people"})
+    return gone
 
 
-def _chosen(connection: Connection, choice: Choice) -> tuple[list[Row[Any]], list[Row[Any]]]:
-    """The judgements of the first pass and the adjudications that a choice means."""
-    chosen: list[list[Row[Any]]] = []
+def _given(connection: Connection, *of: str) -> list[list[Row[Any]]]:
+    """The judgements of the first pass and the adjudications of people that count (of a task and kind), oldest first,
+    with the `version` of the guideline. Imported labels have none, and stay."""
+    given = []
     for table, counts in ((judgement, is_vote(judgement)), (adjudication, stands(adjudication))):
         version = func.coalesce(table.c.guideline, 1)  # decisions from before versions were noted
-        conditions: list[ColumnElement[bool]] = [counts, version != ELSEWHERE]
-        conditions += [] if choice.below is None else [version < choice.below]
-        conditions += [] if choice.task is None else [question.c.task == choice.task]
-        conditions += [] if choice.kind is None else [question.c.kind == choice.kind]
-        chosen.append(_rows_of(connection, table, *conditions))
-    labels = set(choice.labels)
-    return (
-        [row for row in chosen[0] if not labels or row.answer in labels],
-        [row for row in chosen[1] if choice.adjudications and (not labels or labels & set(row.allowed))],
-    )
-
-
-def _rows_of(connection: Connection, table: Table, *conditions: ColumnElement[bool]) -> list[Row[Any]]:
-    """The judgements or adjudications under these conditions, with their questions' task and kind, oldest first."""
-    query = select(table, question.c.task, question.c.kind).join(question, question.c.id == table.c.question_id)
-    return list(connection.execute(query.where(*conditions).order_by(table.c.id)))
+        query = select(table, question.c.task, question.c.kind, version.label("version"))
+        query = query.join(question, question.c.id == table.c.question_id).where(counts, version != ELSEWHERE)
+        conditions = [column == value for column, value in zip((question.c.task, question.c.kind), of, strict=False)]
+        given.append(list(connection.execute(query.where(*conditions).order_by(table.c.id))))
+    return given
 
 
 def _repeats(connection: Connection, judgements: Sequence[Row[Any]]) -> list[Row[Any]]:
@@ -148,6 +98,7 @@ def _repeats(connection: Connection, judgements: Sequence[Row[Any]]) -> list[Row
     return [row for row in rows if (row.question_id, row.annotator_id) in pairs]
 
 
-def _effect(judgements: Sequence[Row[Any]], adjudications: Sequence[Row[Any]]) -> Stale:
+def _tally(task: str, kind: str, below: int, judgements: list[Row[Any]], adjudications: list[Row[Any]]) -> Outdated:
     questions = {row.question_id for row in (*judgements, *adjudications)}
-    return Stale(len(judgements), len(adjudications), len(questions), len({row.annotator_id for row in judgements}))
+    people = {row.annotator_id for row in judgements}
+    return Outdated(task, kind, below, len(judgements), len(adjudications), len(questions), len(people))

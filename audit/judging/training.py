@@ -13,10 +13,10 @@ from audit.judging.answers import is_counted
 from audit.judging.asides import readable
 from audit.judging.control_questions import PASS, TRAINING, pick
 from audit.judging.order import FIRST
-from audit.judging.settings import JudgingSettings, exempt_up_to, set_settings, settings_of
+from audit.judging.settings import EXEMPT_UP_TO, JudgingSettings, set_settings, settings_of
 from audit.judging.words import guideline_of, words_of
 from audit.keys import fingerprint, uniform
-from audit.store.core import count_rows, judgement, known, log, question
+from audit.store.core import count_rows, judgement, known, log, question, setting
 
 ACTION = "training"  # What the log calls a finished attempt
 QUALIFYING, QUALIFYING_MARK = 8, 0.75
@@ -26,7 +26,7 @@ QUALIFYING, QUALIFYING_MARK = 8, 0.75
 class Attempt(NamedTuple):
     """A finished attempt at a training round."""
 
-    number: int
+    attempt: int
     right: int
     questions: int
     passed: bool
@@ -69,9 +69,10 @@ def round_of(connection: Connection, account: Account, settings: JudgingSettings
     asked = select(question, known.c.allowed, known.c.explanation).join(known, known.c.question_id == question.c.id)
     asked = asked.where(known.c.purpose == TRAINING, readable(question, account.languages)).order_by(question.c.id)
     questions = connection.execute(asked).all()
-    before = (judgement.c.annotator_id == account.id) & (judgement.c.round == FIRST)
-    exempt = select(judgement.c.id).where(before, judgement.c.id <= exempt_up_to(connection)).limit(1)
-    if not questions or connection.execute(exempt).first():
+    own = judgement.c.annotator_id == account.id
+    exempt = connection.execute(select(setting.c.value).where(setting.c.name == EXEMPT_UP_TO)).scalar() or 0
+    before = select(judgement.c.id).where(own, judgement.c.round == FIRST, judgement.c.id <= int(exempt)).limit(1)
+    if not questions or connection.execute(before).first():
         return None
     version, mark = _version(connection, questions), settings.pass_mark
     finished = select(log.c.detail).where(log.c.annotator_id == account.id, log.c.action == ACTION)
@@ -81,14 +82,12 @@ def round_of(connection: Connection, account: Account, settings: JudgingSettings
         detail["round"] == version and (detail["passed"] or _reaches(detail["right"], detail["questions"], mark))
         for detail in done
     )
-    given: dict[int, str] = {}
-    if not passed:
-        own = (judgement.c.annotator_id == account.id) & (judgement.c.round == PASS)
-        since = judgement.c.id > (done[-1]["until"] if done else 0)
-        answers = select(judgement.c.question_id, judgement.c.answer).where(own, since, is_counted(judgement))
-        ids = {question.id for question in questions}
-        given = {id: answer for id, answer in connection.execute(answers.order_by(judgement.c.id)) if id in ids}
-    attempts = tuple(Attempt(*(detail[name] for name in ("attempt", *Attempt._fields[1:]))) for detail in done)
+    since = judgement.c.id > (done[-1]["until"] if done else 0)
+    answers = select(judgement.c.question_id, judgement.c.answer).order_by(judgement.c.id)
+    answers = answers.where(own, judgement.c.round == PASS, since, is_counted(judgement))
+    rows = [] if passed else connection.execute(answers).all()
+    given = {id: answer for id, answer in rows if id in {question.id for question in questions}}
+    attempts = tuple(Attempt(*(detail[name] for name in Attempt._fields)) for detail in done)
     # Another order in each attempt: what is learnt should be the texts, not a row of keys.
     order = sorted(questions, key=lambda row: uniform("training", account.id, len(attempts), bytes(row.key).hex()))
     return Round(tuple(order), given, attempts, passed, mark, version)
@@ -100,16 +99,11 @@ def _reaches(right: int, questions: int, mark: float) -> bool:
 
 def _version(connection: Connection, questions: Sequence[Row[Any]]) -> str:
     """A fingerprint of a training round: its questions, their answers and the guideline's version."""
-    words = words_of(connection)
-    return fingerprint(
-        part
-        for row in questions
-        for part in (
-            bytes(row.key).hex(),
-            ",".join(sorted(row.allowed)),
-            str(guideline_of(row.task, row.kind, own=words.of(row.task)).version),
-        )
-    )
+    words, parts = words_of(connection), list[str]()
+    for row in questions:
+        version = guideline_of(row.task, row.kind, own=words.of(row.task)).version
+        parts += [bytes(row.key).hex(), ",".join(sorted(row.allowed)), str(version)]
+    return fingerprint(parts)
 
 
 def write_attempt(connection: Connection, account_id: int, state: Round, until: int) -> Attempt | None:
@@ -118,8 +112,7 @@ def write_attempt(connection: Connection, account_id: int, state: Round, until: 
     if len(state.given) < number:
         return None
     attempt = Attempt(len(state.attempts) + 1, state.right, number, _reaches(state.right, number, state.mark))
-    detail = {"attempt": attempt.number} | dict(zip(Attempt._fields[1:], attempt[1:], strict=True))
-    note(connection, account_id, ACTION, **detail, until=until, round=state.version)
+    note(connection, account_id, ACTION, **attempt._asdict(), until=until, round=state.version)
     return attempt
 
 

@@ -5,11 +5,10 @@ up, so that each judgement says by which words it was given. What all texts are 
 studies (`about`)."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from sqlalchemy import CompoundSelect, Connection, Engine, Text, cast, null, select
@@ -17,7 +16,7 @@ from sqlalchemy.exc import IntegrityError
 
 from audit.corpora import about_of
 from audit.errors import AuditError, Refused
-from audit.files import read_bytes, text_of, unstorable
+from audit.files import unstorable
 from audit.judging.accounts import ROLES, note, require, writing_as_manager
 from audit.judging.answers import by_people, is_counted, stands
 from audit.messages import ENGLISH, LANGUAGES, message
@@ -30,8 +29,7 @@ from audit.tasks.words import ANY, NO_WORDS, read_guideline, shipped_guideline
 from audit.user_models import short
 
 PREFIX = "words/"  # Begins the names of the rows of `setting` that hold words
-QUESTION, GUIDELINE, GUIDELINE_FILE, LABELS = "question", "guideline", "guideline_file", "labels"
-KEYS = (QUESTION, GUIDELINE, GUIDELINE_FILE, LABELS)
+QUESTION, GUIDELINE, LABELS = KEYS = ("question", "guideline", "labels")
 """What may be set, for all languages or, in a table named by its code, for one."""
 MOST = {QUESTION: 500, GUIDELINE: 20_000, LABELS: 100}  # Characters of each
 Content = dict[str, dict[str, Any]]
@@ -113,12 +111,19 @@ class WordsVersion(NamedTuple):
     version: int = 0
     content: Content = {}  # noqa: RUF012
 
+    def own(self, corpora: Collection[str] = ()) -> OwnWords:
+        """Return what they are for a database with studies of these corpora."""
+        subjects = {about_of(corpus) for corpus in corpora}
+        wordings = {
+            language: Wording(**{QUESTION: "", GUIDELINE: "", **table}) for language, table in self.content.items()
+        }
+        return OwnWords(wordings, self.version, subjects.pop() if len(subjects) == 1 else "")
+
 
 def words_of(connection: Connection) -> DatabaseWords:
     """The words of every task that has words of its own, or studies."""
-    latest, corpora = _stored(connection)
-    own = {task: _own(latest.get(task, WordsVersion()), corpora.get(task, ())) for task in {*latest, *corpora}}
-    return DatabaseWords({task: words for task, words in own.items() if words != NO_WORDS})
+    stored = {task: version.own(corpora) for task, (version, corpora) in _stored(connection).items()}
+    return DatabaseWords({task: words for task, words in stored.items() if words != NO_WORDS})
 
 
 def own_words(connection: Connection, task: str) -> OwnWords:
@@ -128,7 +133,7 @@ def own_words(connection: Connection, task: str) -> OwnWords:
 
 def stored_words(connection: Connection, task: str) -> WordsVersion:
     """The last version of the words that were set for a task."""
-    return _stored(connection)[0].get(task, WordsVersion())
+    return _stored(connection).get(task, (WordsVersion(), set()))[0]
 
 
 def set_words(
@@ -145,10 +150,9 @@ def set_words(
             if after != before:
                 answers = answers_under(connection, task)
                 if answers and not change:
-                    asked = own_words(connection, task)
-                    values = {"question": wording(task, ENGLISH, asked).question, "next": after.version}
-                    refused = message("words.judged", count=answers, task=task, **values)
-                    raise Refused(refused, parameter="change_words")
+                    asked = wording(task, ENGLISH, own_words(connection, task)).question
+                    values = {"count": answers, "task": task, "question": asked, "next": after.version}
+                    raise Refused(message("words.judged", **values), parameter="change_words")
                 row = {"name": f"{PREFIX}{task}/{after.version}", "value": after.content}
                 connection.execute(setting.insert(), row)
                 note(connection, by, "words", task=task, version=after.version, answers=answers)
@@ -160,7 +164,8 @@ def set_words(
 def words_if(connection: Connection, task: str, written: Mapping[str, Any]) -> OwnWords:
     """What the database would say of a task if these words were set; nothing is. Raises AuditError as `set_words`
     does."""
-    return _own(_with(stored_words(connection, task), task, written), _stored(connection)[1].get(task, ()))
+    before, corpora = _stored(connection).get(task, (WordsVersion(), set()))
+    return _with(before, task, written).own(corpora)
 
 
 def _with(before: WordsVersion, task: str, written: Mapping[str, Any]) -> WordsVersion:
@@ -178,7 +183,7 @@ def _with(before: WordsVersion, task: str, written: Mapping[str, Any]) -> WordsV
         return before
     version = WordsVersion(before.version + 1, after)
     for language in LANGUAGES if any(LABELS in table for table in after.values()) else ():
-        words, read = wording(task, language, _own(version, ())).labels, dict[str, str]()
+        words, read = wording(task, language, version.own()).labels, dict[str, str]()
         for label in (*labels_that_read(task), UNSURE):
             if (other := read.setdefault(words[label].casefold(), label)) != label:
                 same = {"first": other, "second": label, "words": words[label], "language": LANGUAGES[language]}
@@ -187,26 +192,22 @@ def _with(before: WordsVersion, task: str, written: Mapping[str, Any]) -> WordsV
 
 
 def words_content(task: str, written: Mapping[str, Any]) -> Content:
-    """What a user wrote, checked for a task; what is empty stays in it, since it takes words back. A guideline's file
-    is read. Raises AuditError, whose sentence names the key, and BadFile for a file that cannot be read.
+    """What a user wrote, checked for a task; what is empty stays in it, since it takes words back. Raises AuditError,
+    whose sentence names the key.
 
-    >>> words_content("sentiment", {"question": "Is it praise?", "zh": {"labels": {"positive": "夸奖"}}})
+    >>> words_content("sentiment", {"question": "Is it praise? ", "zh": {"labels": {"positive": "夸奖"}}})
     {'': {'question': 'Is it praise?'}, 'zh': {'labels': {'positive': '夸奖'}}}
     """
     for where, reason in faults_of(task, written):
         raise AuditError(message("words.at", task=task, where=where, reason=reason), parameter="words")
-    content: Content = {}
-    for language, table in _by_language(written).items():
-        values = dict(table)
-        if file := values.pop(GUIDELINE_FILE, None):
-            values[GUIDELINE] = _file_text(file)
-        if labels := values.get(LABELS):
-            values[LABELS] = {label: text.strip() for label, text in labels.items()}
-        if values:
-            content[language] = {
-                key: value.strip() if isinstance(value, str) else value for key, value in values.items()
-            }
-    return content
+    return {
+        language: {
+            key: value.strip() if isinstance(value, str) else {label: text.strip() for label, text in value.items()}
+            for key, value in table.items()
+        }
+        for language, table in _by_language(written).items()
+        if table
+    }
 
 
 def _by_language(written: Mapping[str, Any]) -> dict[str, Any]:
@@ -235,43 +236,27 @@ def faults_of(task: str, written: Mapping[str, Any]) -> Iterator[tuple[str, str]
             where = f"{language}.{key}".lstrip(".")
             if key not in KEYS:
                 yield where, message("user_file.no_key", names=[*KEYS, *(() if language else LANGUAGES)])
-            elif key != LABELS:
-                if reason := _text_fault(value, key):
-                    yield where, reason
-            elif not isinstance(value, Mapping):
+            elif key == LABELS and not isinstance(value, Mapping):
                 yield where, message("words.labels")
-            else:
+            elif key == LABELS:
                 allowed = labels_that_read(task)
                 for label, text in value.items():
                     if label not in allowed:
                         yield f"{where}.{short(label)}", message("words.no_label", labels=list(allowed))
                     elif reason := _text_fault(text, LABELS):
                         yield f"{where}.{label}", reason
-        if table.get(GUIDELINE) and table.get(GUIDELINE_FILE):
-            yield f"{language}.{GUIDELINE_FILE}".lstrip("."), message("words.one_guideline")
+            elif reason := _text_fault(value, key):
+                yield where, reason
 
 
 def _text_fault(value: Any, key: str) -> str | None:
-    """What is wrong with a text, or with the file of a guideline; None where nothing is."""
-    if key == GUIDELINE_FILE:
-        try:
-            return value and _text_fault(_file_text(value), GUIDELINE)
-        except AuditError as problem:
-            return problem.sentence
-        except TypeError:
-            return message("words.file")
-    if not isinstance(value, str):
-        return message("words.text", most=MOST[key])
-    if len(value) > MOST[key]:
+    """What is wrong with a text; None where nothing is. A guideline has lines."""
+    plain = "".join(value.split()) if key == GUIDELINE and isinstance(value, str) else value
+    if isinstance(value, str) and len(value) > MOST[key]:
         return message("words.long", count=len(value), most=MOST[key])
-    if what := unstorable(value):
+    if isinstance(value, str) and (what := unstorable(value)):
         return message("user_file.unstorable", what=what)
-    plain = "".join(value.split()) if key == GUIDELINE else value  # a guideline has lines
-    return None if plain.isprintable() else message("words.text", most=MOST[key])
-
-
-def _file_text(path: str | Path) -> str:
-    return text_of(str(path), read_bytes(path, 4 * MOST[GUIDELINE] + 1))
+    return None if isinstance(plain, str) and plain.isprintable() else message("words.text", most=MOST[key])
 
 
 def answers_under(connection: Connection, task: str) -> int:
@@ -283,29 +268,17 @@ def answers_under(connection: Connection, task: str) -> int:
     )
 
 
-def _own(stored: WordsVersion, corpora: Iterable[str]) -> OwnWords:
-    subjects = {about_of(corpus) for corpus in corpora}
-    wordings = {
-        language: Wording(
-            question=table.get(QUESTION, ""), guideline=table.get(GUIDELINE, ""), labels=table.get(LABELS, {})
-        )
-        for language, table in stored.content.items()
-    }
-    return OwnWords(wordings, stored.version, subjects.pop() if len(subjects) == 1 else "")
-
-
-def _stored(connection: Connection) -> tuple[dict[str, WordsVersion], dict[str, set[str]]]:
+def _stored(connection: Connection) -> dict[str, tuple[WordsVersion, set[str]]]:
     """By task, the last version of its words, and the corpora of its studies."""
-    latest: dict[str, WordsVersion] = {}
-    corpora: dict[str, set[str]] = {}
+    found: dict[str, tuple[WordsVersion, set[str]]] = {}
     for name, content, corpus in connection.execute(_words_and_corpora()):
+        task, number = (name, 0) if content is None else name.removeprefix(PREFIX).rsplit("/", 1)
+        version, corpora = found.setdefault(task, (WordsVersion(), set()))
         if content is None:
-            corpora.setdefault(str(name), set()).add(str(corpus))
-            continue
-        task, _, number = str(name).removeprefix(PREFIX).rpartition("/")
-        if int(number) > latest.get(task, WordsVersion()).version:
-            latest[task] = WordsVersion(int(number), json.loads(content))
-    return latest, corpora
+            corpora.add(corpus)
+        elif int(number) > version.version:
+            found[task] = WordsVersion(int(number), json.loads(content)), corpora
+    return found
 
 
 @cache

@@ -309,8 +309,8 @@ class Study:
         `words` is as `[words]` of a plan. Raises AuditError, also where people have answered under other words, unless
         `change_words` is there: the answers stay, and say by which version they were given.
 
-        >>> study = run([("A good film.", "positive")], ["vader"], ["MR3.1"], question="Would the writer see it again?")
-        >>> _ = study.set_words("sentiment", words={"labels": {"positive": "Yes", "negative": "No"}})
+        >>> study = run([("A good film.", "positive")], ["vader"], ["MR3.1"])
+        >>> _ = study.set_words("sentiment", words={"question": "Would the writer see it again?"})
         """
         set_words(self.engine, task, own.content([task]), change=own.change_words)
         return self

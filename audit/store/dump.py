@@ -33,7 +33,7 @@ from audit.store.copying import read_rows, tables_in_order, write_rows
 SECRET_TABLES = ("invitation", "secret", "job", "study_run")
 """Tables that stay where they are: invitations, what signs logins and tokens, and work that this machine has in hand. A
 name with `_` behind it counts too."""
-SECRET_COLUMNS = {"annotator": ("password", "session_number", "token_number", "seen_at", "completion_code")}
+SECRET_COLUMNS = {"annotator": ("password", "session_number", "token_number", "completion_code")}
 """Columns that stay where they are; they have their defaults where an export is imported."""
 NAMES = {"annotator": ("name",)}  # Columns with names of people
 FREE_TEXT = {

@@ -88,7 +88,6 @@ class Log(SQLModel, table=True):
     annotator_id: int | None = Field(default=None, foreign_key="annotator.id")
     """Who did it; null: whoever has the database itself."""
     action: str
-    question_id: int | None = Field(default=None, foreign_key="question.id")
     detail: dict[str, Any] = json_column(default_factory=dict)
     at: datetime = moment()
 
@@ -136,7 +135,7 @@ class StudyRun(SQLModel, table=True):
     started_at: datetime = moment()
 
 
-SCHEMA_VERSION = 13
+SCHEMA_VERSION = 14
 """The version of these tables, counted up with each change of them.
 
 A database of version 9 or less was made by a development version and is refused. From 10 on, a change of the tables
@@ -408,17 +407,8 @@ class Annotator(SQLModel, table=True):
     """In every login of the account: counted up, it ends them all."""
     token_number: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     """In every API token of the account, likewise."""
-    seen_at: datetime | None = moment(nullable=True)  # The last use of the app, to the minute; null: never
     completion_code: str | None = None  # The code of the invitation that the account came by
     created_at: datetime = moment()
-
-
-class Assignment(SQLModel, table=True):
-    """That an account works on a study. An account without a row works on all of them."""
-
-    __table_args__ = CLUSTERED
-    annotator_id: int = Field(primary_key=True, foreign_key="annotator.id")
-    study_id: int = Field(primary_key=True, foreign_key="study.id")
 
 
 class Invitation(SQLModel, table=True):
@@ -429,7 +419,6 @@ class Invitation(SQLModel, table=True):
     """Who made it; null: whoever has the database itself."""
     role: str
     languages: str = ""  # Languages of the accounts that it makes, as in `annotator`
-    studies: str | None = None  # Ids of the studies that they work on, joined by commas; null: all
     code: str | None = None  # The completion code of a recruitment platform
     uses_left: int
     created_at: datetime = moment()
@@ -521,7 +510,7 @@ class Answer(SQLModel, table=True):
 class Aside(SQLModel, table=True):
     """What somebody did with a question instead of answering it. Append-only; never a vote. A `skip` puts it behind for
     this annotator for the day; a `flag` asks an adjudicator to look at it; `back` is an adjudicator's reply to the
-    flags on it, which lets the annotators who flagged it answer it again; `unflag` takes one's own flag back."""
+    flags on it, which lets the annotators who flagged it answer it again."""
 
     __table_args__ = (Index("ix_aside_question", "question_id"), Index("ix_aside_annotator", "annotator_id"))
     id: int | None = Field(default=None, primary_key=True)

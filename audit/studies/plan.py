@@ -23,7 +23,7 @@ from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
 from audit.files import read_text, toml_of
 from audit.judging.settings import BOUNDS, Bounds, JudgingSettings
-from audit.judging.words import GUIDELINE_FILE, KEYS, faults_of, guideline_of, words_content
+from audit.judging.words import KEYS, faults_of, guideline_of, words_content
 from audit.messages import LANGUAGES, message, with_commas
 from audit.options import Options, options_of, values_of
 from audit.relations import Relation, get_relation
@@ -247,13 +247,13 @@ def _relations(study: dict[str, Any], corpus: Corpus, found: _Mistakes) -> None:
 
 
 def _words(words: dict[str, Any], task: str, found: _Mistakes) -> None:
-    """The words of the plan's task; a guideline's file is read into the plan."""
+    """The words of the plan's task."""
     written = {key: value for key, value in words.items() if value is not None}
     if faults := list(faults_of(task, written)):
         found += [(f"words.{where}", reason) for where, reason in faults]
         return
     for language, values in words_content(task, written).items():
-        words |= {GUIDELINE_FILE: None, **values} if language == ANY else {language: values}
+        words |= values if language == ANY else {language: values}
 
 
 def _judging(judging: dict[str, Any], present: int, found: _Mistakes) -> None:
@@ -292,7 +292,7 @@ def unregistered_keys(
     >>> sorted(unregistered_keys({"study": study, "report": {"weights": "/etc/passwd"}}))
     ['report.weights', 'study.corpus', 'study.systems']
     """
-    study, words = content["study"], content.get("words") or {}
+    study = content["study"]
     corpora = [*uploaded, *(corpus.name for corpus in all_corpora(study["task"]))]
     systems = [*(system.name for system in all_systems(study["task"])), *served_functions()]
     advice = "files and systems of your own are set and run with `audit study` where the database is"
@@ -306,8 +306,6 @@ def unregistered_keys(
             # hanlp:FOLDER, ngram:FILE: what stands behind a colon is the machine's.
             if isinstance(value, str) and not _NAMES_ONLY.fullmatch(value):
                 refusals["study.set"] = f"{relation} has {name} = {short(value)}, not only names; {advice}"
-    if any(isinstance(table, Mapping) and table.get(GUIDELINE_FILE) for table in (words, *words.values())):
-        refusals[f"words.{GUIDELINE_FILE}"] = advice
     if content["report"]["weights"] is not None:
         refusals["report.weights"] = advice
     return refusals

@@ -33,7 +33,6 @@ from audit.judging.sign_in import DAYS, end_tokens, make_token
 from audit.judging.sign_in import MOST_DAYS as MOST_TOKEN_DAYS
 from audit.ui import session, settings
 from audit.ui.language import html, in_words, language_name, plain, t
-from audit.ui.study_choice import study_names
 
 ROLES = ("manager",)
 _LINKS = "accounts-links"
@@ -47,28 +46,22 @@ def page() -> None:
     engine, account = session.enter(*ROLES)
     accounts = account_details(engine, by=account.id)
     st.header(t("menu.accounts"))
-    studies = study_names(engine, account.id)
-    seen = st.column_config.TextColumn(width=170)
-    rows = [_row(entry, studies) for entry in accounts]
-    st.dataframe(rows, hide_index=True, column_config={t("accounts.seen"): seen})
+    st.dataframe(list(map(_row, accounts)), hide_index=True)
     if any(entry.role == "annotator" and not entry.disabled for entry in accounts):  # else what comes next says it
         warn_of_unread([unread._asdict() for unread in unread_questions(engine, by=account.id)])
     session.show_last()
-    _show_invite_form(engine, account.id, studies)
+    _show_invite_form(engine, account.id)
     show_links("invite.made")
-    _show_open_invitations(engine, account.id, studies)
-    _show_change_form(engine, account.id, accounts, studies)
+    _show_open_invitations(engine, account.id)
+    _show_change_form(engine, account.id, accounts)
 
 
-def _row(account: Account, studies: Mapping[int, str]) -> dict[str, str]:
-    last_seen = f"{account.seen_at:%Y-%m-%d %H:%M} UTC" if account.seen_at else t("accounts.never")
+def _row(account: Account) -> dict[str, str]:
     return {
         t("welcome.name"): account.name,
         t("column.role"): t(f"role.{account.role}"),
         t("browse.state"): t("accounts.disabled" if account.disabled else "accounts.enabled"),
-        t("accounts.seen"): last_seen,
         t("column.languages"): ", ".join(account.languages) or t("account.all_languages"),
-        t("menu.studies"): _named(account.studies, studies),
     }
 
 
@@ -78,26 +71,6 @@ def warn_of_unread(unread: Sequence[Mapping[str, Any]]) -> None:
         languages = t("browse.and").join(map(language_name, entry["languages"]))
         values = {"number": f"{entry['questions']:,}", "languages": plain(languages)}
         st.warning(t("unread.nobody", count=entry["questions"], **values), icon=":material/translate:")
-
-
-def _named(ids: Sequence[int], studies: Mapping[int, str]) -> str:
-    """The studies that somebody works on, in words."""
-    return t("list.semicolon").join(studies.get(id, str(id)) for id in ids) or t("accounts.all_studies")
-
-
-def _studies_field(studies: Mapping[int, str], key: str, present: Sequence[int] = ()) -> list[int]:
-    """A choice of studies; none of them: all."""
-    if not studies:
-        return []
-    return st.multiselect(
-        t("menu.studies"),
-        list(studies),
-        [id for id in present if id in studies],
-        format_func=studies.__getitem__,
-        placeholder=t("accounts.all_studies"),
-        help=t("accounts.studies_help"),
-        key=key,
-    )
 
 
 def _role_field(key: str, role: str = "annotator") -> str:
@@ -121,7 +94,7 @@ def _languages_field(key: str, languages: Sequence[str] = ()) -> list[str]:
 # Inviting: a link for one person or many.
 
 
-def _show_invite_form(engine: Engine, by: int, studies: Mapping[int, str]) -> None:
+def _show_invite_form(engine: Engine, by: int) -> None:
     st.header(t("invite.title"))
     with st.form("invite"):
         left, middle, right = st.columns(3)
@@ -136,12 +109,11 @@ def _show_invite_form(engine: Engine, by: int, studies: Mapping[int, str]) -> No
             code = st.text_input(
                 t("invite.code"), max_chars=LONGEST_CODE, autocomplete="off", help=t("invite.code_help")
             )
-            assigned = _studies_field(studies, "invite-studies")
             st.caption(t("invite.platform", link=f"{_link('…')}?participant="))
         submitted = st.form_submit_button(t("invite.make"), type="primary", icon=":material/link:")
     if submitted:
         with session.changing(engine, by):
-            terms = Terms(role, languages, int(uses), int(days), code.strip(), assigned)
+            terms = Terms(role, languages, int(uses), int(days), code.strip())
             remember_link("invite.made", invite(engine, terms, by=by))
 
 
@@ -166,7 +138,7 @@ def show_links(what: str, whose: int = 0) -> None:
             st.code(link, language=None, wrap_lines=True)
 
 
-def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) -> None:
+def _show_open_invitations(engine: Engine, by: int) -> None:
     """Invitations that can still be used, and the button that takes one back."""
     still_open = invitations(engine, by=by)
     if not still_open:
@@ -177,7 +149,6 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
             {
                 t("column.role"): t(f"role.{one.role}"),
                 t("column.languages"): one.languages.replace(",", ", ") or t("account.all_languages"),
-                t("menu.studies"): _named(one.studies, studies),
                 t("invite.uses_left"): one.uses_left,
                 t("invite.expires"): f"{one.expires_at:%Y-%m-%d %H:%M} UTC",
                 t("invite.code"): one.code,
@@ -200,7 +171,7 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
                 session.done(t("invite.ended"))
 
 
-def _show_change_form(engine: Engine, by: int, accounts: list[Account], studies: Mapping[int, str]) -> None:
+def _show_change_form(engine: Engine, by: int, accounts: list[Account]) -> None:
     st.header(t("accounts.change"))
     by_id = {account.id: account for account in accounts}
     chosen = by_id[
@@ -213,11 +184,10 @@ def _show_change_form(engine: Engine, by: int, accounts: list[Account], studies:
             role = _role_field(f"role-{chosen.id}-{chosen.role}", chosen.role)
         with right:
             languages = _languages_field(f"languages-{chosen.id}-{chosen.languages}", chosen.languages)
-        assigned = _studies_field(studies, f"studies-{chosen.id}-{chosen.studies}", chosen.studies)
         submitted = st.form_submit_button(t("accounts.store"))
     if submitted:
         with session.changing(engine, by):
-            change_account(engine, name, role, languages, assigned, by=by)
+            change_account(engine, name, role, languages, by=by)
             session.done(t("accounts.stored", name=plain(name)))
     if chosen.disabled:
         if st.button(t("accounts.enable"), key=f"enable-{chosen.id}"):

@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 from audit.errors import AuditError, Refused
 from audit.judging import adjudications
 from audit.judging.accounts import ADJUDICATORS
-from audit.judging.adjudications import Adjudicated, Opinion, flagged_ids, flags_left, send_back
+from audit.judging.adjudications import Adjudicated, Opinion, flagged_ids, send_back
 from audit.judging.asides import COMMENT
 from audit.judging.queue import Shown, show
 from audit.messages import message
@@ -30,7 +30,6 @@ from audit.ui.decision import (
     guideline_button,
     later_button,
     parts_of,
-    prefill,
     put_last,
     show_beside_form,
     show_opinions,
@@ -121,7 +120,7 @@ def _settle(engine: Engine, account_id: int, shown: Shown, mode: str) -> None:
     if decision is not None:
         labels, words, code = decision.labels, decision.words, decision.code
         with _storing():
-            adjudications.adjudicate(engine, account_id, shown.id, labels, words, code, only_open=True)
+            adjudications.adjudicate(engine, account_id, shown.id, labels, words, code)
 
 
 @session.callback
@@ -132,21 +131,6 @@ def _send_back(engine: Engine, account_id: int, question_id: int) -> None:
     note = str(st.session_state.get(f"note-{question_id}") or "")
     with _storing(t("flagged.sent_back"), ":material/reply:"):
         send_back(engine, account_id, question_id, note[:COMMENT])
-
-
-@session.callback
-def _undo(engine: Engine, account_id: int) -> None:
-    """Take the last decision back, and show its question again with what was chosen and written."""
-    before = adjudications.take_back(engine, account_id)
-    if before is None:
-        session.say_next(t("adjudicate.nothing_to_undo"), ":material/info:")
-        return
-    id = before.shown.id
-    mode = FLAGS if id in flagged_ids(engine, account_id) else DISPUTED
-    st.session_state[_MODE] = mode
-    st.session_state[ON_SCREEN] = (mode, id, datetime.now(UTC))
-    prefill(f"allow-{id}", Decision(parts_of(before.shown, before.allowed), before.code, before.reason))
-    session.say_next(t("adjudicate.undone"), ":material/undo:")
 
 
 def _situation_html(people: Sequence[Opinion], flagged: bool, consequence: Consequence | None) -> str:
@@ -221,27 +205,13 @@ def _store_button(text: str, key: str, action: Callable[..., None], *args: objec
 
 def _small_buttons(engine: Engine, account_id: int, shown: Shown, later: str) -> None:
     with st.container(key="beside", horizontal=True, gap="small"):
-        _undo_button(engine, account_id)
         later_button(later, shown.id)
         guideline_button(shown)
-
-
-def _undo_button(engine: Engine, account_id: int) -> None:
-    st.button(
-        t("annotate.undo"),
-        key="undo-decision",
-        shortcut="z",
-        type="tertiary",
-        help=t("adjudicate.undo_help"),
-        on_click=_undo,
-        args=(engine, account_id),
-    )
 
 
 def _nothing(engine: Engine, account_id: int, mode: str, text: str) -> None:
     _keep_on_screen(mode, None)
     heading(text)
-    _undo_button(engine, account_id)
 
 
 def _consequences_of(engine: Engine, account_id: int, ids: list[int]) -> list[Consequence]:
@@ -282,7 +252,6 @@ def own_adjudications_card(engine: Engine, account_id: int) -> None:
             line, change = st.columns([6, 1], vertical_alignment="center")
             line.html(_adjudication_html(settled))
             change.button(t("own.change"), key=f"change-{settled.id}", on_click=_reopen, args=(settled.id,))
-    _undo_button(engine, account_id)
 
 
 def _change_form(engine: Engine, account_id: int, settled: Adjudicated) -> None:
@@ -358,7 +327,7 @@ def _card() -> None:
     ids = adjudications.disputes(engine, account.id)
     labels = {
         DISPUTED: t("adjudicate.disputed", count=len(ids)),
-        FLAGS: t("flagged.flags", count=flags_left(engine, account.id)),
+        FLAGS: t("flagged.flags", count=len(flagged_ids(engine, account.id))),
         CAUSES: t("causes.causes"),
         MINE: t("settled.mine"),
     }

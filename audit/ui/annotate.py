@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import cache, wraps
-from math import ceil
 from typing import ParamSpec, TypeVar
 
 import streamlit as st
@@ -29,7 +28,6 @@ from audit.judging.judgements import (
     train,
     undo,
     undone,
-    unflag,
 )
 from audit.judging.order import block_of
 from audit.judging.queue import Queue, Shown, elsewhere, last_block, next_question, queue_of, show
@@ -345,19 +343,14 @@ def _small_button(name: str, place: str, key: str, action: Callable[..., None], 
 
 def why_nothing(engine: Engine, account_id: int) -> None:
     """Why there is no question: all are answered, others are at the remaining ones, or they are in other languages."""
-    queue, others = queue_of(engine, account_id), elsewhere(engine, account_id)
-    heading(t("earlier.nothing_now" if others.with_others else "annotate.nothing"))
-    if others.with_others:
-        st.write(t("annotate.nothing_now", count=others.with_others))
-    if others.free_at is not None:
-        minutes = max(1, ceil((others.free_at - datetime.now(UTC)).total_seconds() / 60))
-        st.caption(t("earlier.free_at", count=minutes))
+    queue, with_others = queue_of(engine, account_id), elsewhere(engine, account_id)
+    heading(t("earlier.nothing_now" if with_others else "annotate.nothing"))
+    if with_others:
+        st.write(t("annotate.nothing_now", count=with_others))
     if queue.in_other_languages:
         st.write(t("annotate.nothing_read", count=queue.in_other_languages))
-    if queue.in_other_studies:
-        st.write(t("annotate.nothing_assigned", count=queue.in_other_studies))
-    if not others.with_others:
-        if queue.left_for_me or not (queue.in_other_languages or queue.in_other_studies):
+    if not with_others:
+        if queue.left_for_me or not queue.in_other_languages:
             # Between the two readings somebody may have let go of a question: then the button below finds it.
             st.write(t("earlier.look" if queue.left_for_me else "annotate.nothing_more"))
         if queue.mine and not queue.left_for_me and (code := completion_code(engine, account_id)):
@@ -470,7 +463,7 @@ def _reminders(shown: Shown) -> None:
     elif remembered.skipped:
         st.caption(t("annotate.skipped_before"))
     if stale := remembered.stale:
-        st.info(plain(t("stale.again", version=stale.guideline, reason=stale.reason)), icon=":material/update:")
+        st.info(plain(t("stale.again", version=stale[0], reason=stale[1])), icon=":material/update:")
 
 
 def _nothing_left(engine: Engine, account_id: int) -> None:
@@ -594,19 +587,14 @@ def _undo(engine: Engine, account_id: int) -> None:
         return
     st.session_state.pop(_COUNTS, None)
     st.session_state.pop(_SWITCHED_ON, None)
-    if (flagged := unflag(engine, account_id)) is not None:
-        st.session_state[_DONE] = t("annotate.unflagged")
-        question_id, written = flagged
-    else:
-        gone = undo(engine, account_id, client=session.client())
-        if gone is None or (last := undone(engine, account_id)) is None:
-            st.session_state[_NOTE] = t("annotate.nothing_to_undo")
-            return
-        answer = plain(label_name(last.answer, last.task))
-        st.session_state[_DONE] = t("annotate.undone", answer=answer, number=last.in_a_row, most=UNDOS)
-        question_id, written = last.question_id, last.comment
-    st.session_state[_REOPENED] = question_id
-    st.session_state[_comment_key(question_id)] = written
+    gone = undo(engine, account_id, client=session.client())
+    if gone is None or (last := undone(engine, account_id)) is None:
+        st.session_state[_NOTE] = t("annotate.nothing_to_undo")
+        return
+    answer = plain(label_name(last.answer, last.task))
+    st.session_state[_DONE] = t("annotate.undone", answer=answer, number=last.in_a_row, most=UNDOS)
+    st.session_state[_REOPENED] = last.question_id
+    st.session_state[_comment_key(last.question_id)] = last.comment
 
 
 def _on_screen(question_id: int) -> datetime | None:

@@ -123,13 +123,6 @@ def missing(form: str, text: str, field: str = _WORDS) -> None:
     st.session_state[_MISSING] = (form, field, text)
 
 
-def prefill(form: str, decision: Decision) -> None:
-    """Have the form begin with these choices; for callbacks, before it is shown."""
-    st.session_state[_ON] = (form, decision.labels)
-    st.session_state[_REASON] = (form, decision.code)
-    st.session_state[_words_key(form)] = decision.words
-
-
 def parts_of(shown: Shown, labels: Sequence[str]) -> tuple[str, ...]:
     """The labels of an answer as the form has them: those of a set one by one."""
     return tuple(labels[0].split("+")) if labels and labels_together(shown) else tuple(labels)

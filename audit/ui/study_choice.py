@@ -63,8 +63,3 @@ def label(study: ListedStudy) -> str:
     if study.plan:
         return t("study_choice.planned_number", plan=study.plan, corpus=study.corpus, id=study.id)
     return t("browse.study_name", corpus=study.corpus, id=study.id)
-
-
-def study_names(engine: Engine, account_id: int) -> dict[int, str]:
-    """The name of each study, by its id, the newest first."""
-    return {study.id: label(study) for study in reversed(listed_studies(engine, account_id))}

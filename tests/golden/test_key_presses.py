@@ -23,7 +23,7 @@ from audit.judging.control_questions import KnownText, add_known
 from audit.judging.judgements import UNDOS, flag, judge, skip, undo
 from audit.judging.queue import next_question, queue_of
 from audit.judging.settings import change_settings
-from audit.judging.staleness import Choice, mark_stale
+from audit.judging.staleness import mark_stale
 from audit.store import open_store, tables
 from audit.tasks import Input
 
@@ -192,14 +192,16 @@ class KeyPresses(RuleBasedStateMachine):
         self.model.rows["aside"] += 1
 
     @precondition(lambda self: len(self.model.given) > 5)
-    @rule(label=st.sampled_from(LABELS))
-    def let_go_stale(self, label: str) -> None:
-        stale = [one for one in self.model.given if one.counts and (one.label, one.question in QUESTIONS) == (label, 1)]
-        with nullcontext() if stale else pytest.raises(Refused):
-            mark_stale(self.engine, self.ids["mia"], Choice(labels=(label,)), "Another guideline.")
+    @rule()
+    def let_go_stale(self) -> None:
+        stale = [one for one in self.model.given if one.counts and one.question in QUESTIONS]
+        with nullcontext() if stale or self.model.allowed else pytest.raises(Refused):
+            mark_stale(self.engine, self.ids["mia"], "sentiment", "input", 99, "Another guideline.")
         for one in stale:
             one.counts = False
         self.model.rows["judgement"] += len(stale)
+        self.model.rows["adjudication"] += len(self.model.allowed)
+        self.model.allowed = {}
 
     @precondition(lambda self: len(self.model.given) > 2)
     @rule()

@@ -3,7 +3,7 @@
 import pytest
 
 from audit.judging.accounts import add_account
-from audit.judging.causes import TAKEN_BACK, add_cause, current_causes, last_given
+from audit.judging.causes import TAKEN_BACK, add_cause, current_causes
 from audit.store import open_store, table_of, tables
 
 
@@ -34,15 +34,3 @@ def test_the_last_one_that_was_not_taken_back_counts(engine, history, code):
         assert (causes[7, 1].code if causes else None) == code
         assert current_causes(connection, 8) == {}
         assert len(connection.execute(table_of(tables.Cause).select()).all()) == len(history)
-
-
-def test_what_is_taken_back_next_is_the_last_of_one_s_own(engine):
-    with engine.begin() as connection:
-        for pair in ((7, 1), (8, 1), (9, 1)):
-            add_cause(connection, 1, pair, "doubtful", None)
-        add_cause(connection, 2, (10, 1), "doubtful", None)
-        assert last_given(connection, 1) == (9, 1)
-        add_cause(connection, 1, (9, 1), TAKEN_BACK, None)
-        assert last_given(connection, 1) == (8, 1)
-        assert last_given(connection, 2) == (10, 1)
-        assert last_given(connection, 3) is None

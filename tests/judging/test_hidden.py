@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from audit.exchange.doctor import doctor
 from audit.judging import control_questions
-from audit.judging.judgements import judge, undo
+from audit.judging.judgements import judge
 from audit.judging.queue import next_question, queue_of
 from audit.keys import uniform
 from audit.reports.ratings import stored_ratings
@@ -151,28 +151,6 @@ def test_a_hidden_question_takes_no_place_from_others(tmp_path, always):
     assert next_question(engine, who["ann"]).id == held.id
     judge(engine, who["ann"], held.id, "negative")
     assert passes(engine, who["ann"]) == [3, 1]
-
-
-def test_undo_goes_through_all_passes(tmp_path, always):
-    engine, who = world(tmp_path / "audit.db")
-    know(engine, "gold", 1)
-    settle_how(engine, gold_share=0.1, repeat_share=0.1, repeat_after=1)
-    always(0.99)
-    first = answer_next(engine, who["ann"]).id
-    answer_next(engine, who["ann"])
-    always(0.0)
-    control = answer_next(engine, who["ann"]).id
-    always(0.15)
-    repeat = answer_next(engine, who["ann"], "negative").id
-    assert repeat == first or repeat != control
-    for expected, kind in ((repeat, 2), (control, 3)):
-        assert undo(engine, who["ann"]) == expected
-        # The same question again, in the same pass.
-        assert next_question(engine, who["ann"]).id == expected
-        assert rows(engine, tables.Lease)[0]["round"] == kind
-    judge(engine, who["ann"], control, "neutral")
-    stored = [row for row in rows(engine, tables.Judgement) if row["question_id"] == control]
-    assert [(row["round"], row["answer"]) for row in stored] == [(3, "positive"), (3, "withdrawn"), (3, "neutral")]
 
 
 def test_repeats_wait_for_their_answers_and_leave_unsure_alone(tmp_path, always):

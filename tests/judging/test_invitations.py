@@ -1,17 +1,19 @@
-"""Invitations: what a link gives, how often, until when; that its secret is nowhere; the first manager; the log."""
+"""Links: what a link gives, how often, until when; that its secret is nowhere; the first manager; the log; leaving."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, select, update
+from question_world import rows
+from sqlalchemy import Engine, update
 
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.judging.accounts import (
     account_details,
     add_account,
     change_account,
+    delete_person,
     disable_account,
     entries,
     list_accounts,
@@ -31,11 +33,21 @@ from audit.judging.invitations import (
     use,
 )
 from audit.judging.sign_in import LINK, account_of, log_in, login_of, sign
+from audit.reports.study import study_report
 from audit.store import open_store, tables
 from audit.store.core import invitation
 
 LONG = "long enough"
-UNUSABLE = "cannot be used any more"
+
+
+def unusable(engine: Engine, *secrets: str) -> None:
+    for secret in secrets:
+        for look in (
+            lambda secret=secret: link_of(engine, secret),
+            lambda secret=secret: use(engine, secret, "x", LONG),
+        ):
+            with pytest.raises(NotAllowed, match="cannot be used any more"):
+                look()
 
 
 @pytest.fixture
@@ -48,17 +60,18 @@ def boss(engine: Engine) -> int:
     return add_account(engine, "boss", "manager", LONG).id
 
 
-def test_a_link_makes_accounts_as_its_terms_say_and_then_none(engine: Engine, boss: int) -> None:
-    secret = invite(engine, Terms("adjudicator", ("en", "zh"), uses=2), by=boss)
-    for name in ("ada", "bea"):
-        use(engine, secret, f" {name} ", LONG)
-    details = {account.name: account for account in account_details(engine)}
-    assert (details["ada"].role, details["bea"].languages) == ("adjudicator", ("en", "zh"))
-    assert log_in(engine, "ada", LONG).name == "ada"
-    with pytest.raises(NotAllowed, match=UNUSABLE):
-        use(engine, secret, "cleo", LONG)
-    assert [account.name for account in list_accounts(engine)] == ["ada", "bea", "boss"]
+def test_a_link_makes_accounts_as_its_terms_say_and_then_none(engine: Engine, boss: int, tmp_path: Path) -> None:
+    secret = invite(engine, Terms("adjudicator", ("en", "zh"), uses=2, code="C0DE"), by=boss)
+    ada, bea = (use(engine, secret, f" {name} ", LONG) for name in ("ada", "bea"))
+    assert (ada.name, ada.role, bea.languages) == ("ada", "adjudicator", ("en", "zh"))
+    assert log_in(engine, "ada", LONG) == ada
+    assert (completion_code(engine, ada.id), completion_code(engine, boss)) == ("C0DE", None)
+    unusable(engine, secret)
     assert invitations(engine, by=boss) == []
+    logged = [(entry.who, entry.action) for entry in entries(engine, boss)]
+    assert logged == [("bea", "joined"), ("ada", "joined"), ("boss", "invited"), (None, "account added")]
+    engine.dispose()
+    assert not any(secret.encode() in path.read_bytes() for path in tmp_path.iterdir())
 
 
 def test_an_invitation_expires_and_is_taken_back(engine: Engine, boss: int) -> None:
@@ -69,16 +82,13 @@ def test_an_invitation_expires_and_is_taken_back(engine: Engine, boss: int) -> N
     (last,) = invitations(engine, by=boss)
     assert (last.by, last.role) == ("boss", "annotator")
     end_invitation(engine, last.id, by=boss)
-    with pytest.raises(Refused, match=UNUSABLE):
+    with pytest.raises(Refused, match="cannot be used any more"):
         end_invitation(engine, last.id, by=boss)
-    for secret in (old, ended, "", "no secret at all", "\udcff\0"):
-        with pytest.raises(NotAllowed, match=UNUSABLE):
-            link_of(engine, secret)
-        with pytest.raises(NotAllowed, match=UNUSABLE):
-            use(engine, secret, "ann", LONG)
+    unusable(engine, old, ended, "", "no secret at all", "\udcff\0")
 
 
-def twelve_at_once_on_three_uses(engine: Engine) -> None:
+def test_twelve_at_once_on_three_uses_make_three_accounts(where: str) -> None:
+    engine = open_store(where, create=True)
     boss = add_account(engine, "boss", "manager", LONG).id
     secret = invite(engine, Terms(uses=3), by=boss)
 
@@ -92,21 +102,9 @@ def twelve_at_once_on_three_uses(engine: Engine) -> None:
     with ThreadPoolExecutor(12) as threads:
         assert sum(threads.map(try_one, range(12))) == 3
     assert len(list_accounts(engine)) == 4
-
-
-def test_twelve_at_once_on_three_uses_make_three_accounts(engine: Engine) -> None:
-    twelve_at_once_on_three_uses(engine)
-
-
-@pytest.mark.postgres
-def test_the_same_on_postgresql(postgres_url: str) -> None:
-    engine = open_store(postgres_url, create=True)
-    twelve_at_once_on_three_uses(engine)
-    link = password_link(engine, "ann0" if "ann0" in {one.name for one in list_accounts(engine)} else "boss")
-    login = login_of(engine, use(engine, link, "", "another one").id)
-    assert account_of(engine, login)
-    with pytest.raises(NotAllowed, match=UNUSABLE):
-        use(engine, link, "", LONG)
+    link = password_link(engine, "boss")
+    assert account_of(engine, login_of(engine, use(engine, link, "", "another one").id))
+    unusable(engine, link)
 
 
 def test_a_link_for_a_new_password_is_of_one_account_and_works_once(engine: Engine, boss: int) -> None:
@@ -115,55 +113,65 @@ def test_a_link_for_a_new_password_is_of_one_account_and_works_once(engine: Engi
     assert link_of(engine, links[0]).name == "ann"
     with pytest.raises(AuditError, match="it must have 8 to"):
         use(engine, links[0], "", "short")
-    assert use(engine, links[0], "boss", "another one") == ann
-    assert log_in(engine, "ann", "another one") == ann
-    for secret in (*links, sign(engine, LINK, -LASTS, PASSWORD, ann.id, 1), login_of(engine, ann.id)):
-        with pytest.raises(NotAllowed, match=UNUSABLE):
-            use(engine, secret, "", LONG)
+    assert use(engine, links[0], "boss", "another one") == log_in(engine, "ann", "another one") == ann
+    unusable(engine, *links, sign(engine, LINK, -LASTS, PASSWORD, ann.id, 1), login_of(engine, ann.id))
     disable_account(engine, "ann", by=boss)
     with pytest.raises(NotAllowed, match="disabled"):
         password_link(engine, "ann", by=boss)
 
 
-def test_the_database_and_the_log_have_no_secret(engine: Engine, boss: int, tmp_path: Path) -> None:
-    secret = invite(engine, Terms(code="C0DE"), by=boss)
-    account = use(engine, secret, "ann", LONG)
-    assert completion_code(engine, account.id) == "C0DE"
-    assert completion_code(engine, boss) is None
-    engine.dispose()
-    assert not any(secret.encode() in path.read_bytes() for path in tmp_path.iterdir())
-    logged = [(entry.who, entry.action) for entry in entries(engine, boss)]
-    assert logged == [("ann", "joined"), ("boss", "invited"), (None, "account added")]
-
-
 def test_the_first_manager_comes_in_by_a_link_once(engine: Engine) -> None:
     add_account(engine, "ann", "annotator", LONG)
-    earlier, last = first_account_link(engine), first_account_link(engine)
-    assert earlier
-    assert last
+    earlier, last = first_account_link(engine) or "", first_account_link(engine) or ""
     assert link_of(engine, last).purpose == FIRST
     assert use(engine, last, "mia", LONG).role == "manager"
     assert first_account_link(engine) is None
-    for secret in (earlier, last):
-        with pytest.raises(NotAllowed, match=UNUSABLE):
-            use(engine, secret, "eve", LONG)
+    unusable(engine, earlier, last)
 
 
-def test_role_and_languages_are_changed_and_logged_but_not_the_last_managers(engine: Engine, boss: int) -> None:
-    add_account(engine, "ann", "annotator", LONG)
-    assert change_account(engine, "ann", "adjudicator", ("en",), by=boss).role == "adjudicator"
-    change_account(engine, "ann", "adjudicator", ("en",), by=boss)  # nothing changes: no line
-    with pytest.raises(AuditError, match="the last manager"):
-        change_account(engine, "boss", "annotator", by=boss)
-    change_account(engine, "boss", "manager", ("zh",), by=boss)
+def test_role_and_languages_are_changed_and_logged(engine: Engine, boss: int) -> None:
+    ann = add_account(engine, "ann", "annotator", LONG)
+    for _ in range(2):  # the second time nothing changes: no line
+        assert change_account(engine, "ann", "adjudicator", ("en",), by=boss).languages == ("en",)
     for wrong in (("ann", "king", ()), ("ann", "annotator", ("nonsense!",)), ("nobody", "annotator", ())):
         with pytest.raises(AuditError):
             change_account(engine, *wrong, by=boss)
-    changed = [entry.detail for entry in entries(engine, boss) if entry.action == "account changed"]
-    ann = next(account for account in account_details(engine) if account.name == "ann")
-    assert (ann.role, ann.languages) == ("adjudicator", ("en",))
-    assert changed[1] == {"account": ann.id, "role": ["annotator", "adjudicator"], "languages": ["", "en"]}
-    assert changed[0]["languages"] == ["", "zh"]
-    assert "role" not in changed[0]
-    with engine.connect() as connection:
-        assert connection.execute(select(invitation.c.id)).all() == []
+    (changed,) = [entry.detail for entry in entries(engine, boss) if entry.action == "account changed"]
+    assert changed == {"account": ann.id, "role": ["annotator", "adjudicator"], "languages": ["", "en"]}
+
+
+# A person leaves: the name goes, the answers stay and count.
+
+
+@pytest.mark.slow
+def test_the_name_goes_and_the_answers_stay(judged, content):
+    engine = open_store(judged)
+    before, report = content(engine), study_report(engine)
+    ids = {account.name: account.id for account in list_accounts(engine)}
+    assert delete_person(engine, "anna") == f"deleted-{ids['anna']}"
+    after = content(engine)
+    assert after.pop("annotator") != before.pop("annotator")
+    assert len(after.pop("log")) == len(before.pop("log")) + 1
+    assert after == before
+    assert study_report(engine) == report
+    (row,) = (row for row in rows(engine, tables.Annotator) if row["id"] == ids["anna"])
+    assert (row["password"], row["languages"], row["disabled"]) == (None, "", True)
+    assert "anna" not in str(account_details(engine))
+    add_account(engine, "anna", "annotator", LONG)  # the name is free
+    with pytest.raises(AuditError, match="not begin with 'deleted-'"):
+        add_account(engine, f"Deleted-{ids['ben']}", "annotator", LONG)
+
+
+def test_who_cannot_be_deleted(engine, boss, content):
+    ann = add_account(engine, "ann", "annotator", LONG).id
+    before = content(engine)
+    for name, by, reason in (
+        ("gold", None, "there is no account"),
+        ("nobody", None, "there is no account"),
+        ("boss", ann, "needs the role manager"),
+        ("boss", boss, "you cannot delete the account that you use"),
+        ("boss", None, "'boss' is the last manager"),
+    ):
+        with pytest.raises((AuditError, NotAllowed), match=reason):
+            delete_person(engine, name, by=by)
+    assert content(engine) == before

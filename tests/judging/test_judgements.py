@@ -1,137 +1,74 @@
-"""Accounts, the queue, judgements, undo and adjudication, without the app."""
+"""What people do with questions, without the app. Any keys in any order: tests/golden/test_key_presses.py."""
 
 import threading
+from collections import Counter
 
 import pytest
-from disputing import disputed
 from hypothesis import given
 from hypothesis import strategies as st
-from question_world import PASSWORD, asked, give, rows
-from sqlalchemy import func, select
+from question_world import add_people, asked, give, recalled, rows
 
-from audit.errors import NotAllowed, Refused
-from audit.judging.accounts import add_account
-from audit.judging.adjudications import adjudicate
-from audit.judging.answers import Quorum, settle
-from audit.judging.judgements import judge, undo
+from audit.errors import Refused
+from audit.judging.adjudications import (
+    adjudicate,
+    change_adjudication,
+    disputes,
+    flagged_ids,
+    my_adjudications,
+    opinions,
+    send_back,
+)
+from audit.judging.answers import Quorum
+from audit.judging.judgements import UNDOS, Undone, change, flag, flag_answer, judge, skip, undo, undone
+from audit.judging.own_answers import own_answer, own_answers
 from audit.judging.queue import next_question, queue_of
-from audit.judging.sign_in import log_in
-from audit.store import table_of, tables
+from audit.judging.words import guideline_of
+from audit.store import tables
 from audit.tasks.questions import UNSURE
-
-TEXTS = ["It is good.", "It is bad.", "It is long."]
 
 
 @pytest.fixture
-def engine(tmp_path):
-    """A database with three questions for two annotators each, in the order of TEXTS."""
-    return asked(tmp_path / "audit.db", TEXTS)
+def engine(where):
+    """Fourteen questions for two annotators each; their ids are their ranks."""
+    return asked(where, [f"Text number {number}." for number in range(1, 15)])
 
 
-def test_log_in_takes_the_password_and_nothing_else(engine, who):
-    assert log_in(engine, " ann ", PASSWORD).role == "annotator"
-    for name, password in (
-        ("ann", "wrong password"), ("nobody", PASSWORD), ("ann", ""), ("gold", ""), ("ann\0", PASSWORD), ("", PASSWORD),
-    ):  # fmt: skip
-        with pytest.raises(NotAllowed, match="name or password is wrong"):
-            log_in(engine, name, password)
-    assert PASSWORD not in str(rows(engine, tables.Annotator))
+def answers(engine):
+    return {(row["question_id"], *row["allowed"]) for row in rows(engine, tables.Answer)}
 
 
-@pytest.mark.parametrize("other", ["negative", UNSURE])
-def test_disagreement_and_unsure_go_to_the_adjudicator(engine, who, other):
-    give(engine, who["ann"], "positive")
-    give(engine, who["bob"], other)
-    assert rows(engine, tables.Answer) == []
-    case = disputed(engine, who["ada"])[0]
-    assert case.shown.texts == (TEXTS[0],)
-    assert [vote.answer for vote in case.votes] == ["positive", other]
-    adjudicate(engine, who["ada"], case.shown.id, ["positive"], "the guideline, section 2")
-    assert rows(engine, tables.Answer) == [{"question_id": 1, "origin": "adjudicated", "allowed": ["positive"]}]
-    assert disputed(engine, who["ada"]) == []
+def disagreed(engine, who) -> int:
+    """A question on which ann and bob disagree."""
+    (id,) = {give(engine, who[name], label)[0] for name, label in (("ann", "positive"), ("bob", "negative"))}
+    return id
 
 
-def test_refused_answers_change_nothing(engine, who):
+def test_refused_answers_change_nothing(engine, who, content):
     next_question(engine, who["ann"])
-    for question, answer, message in (
-        (1, "great", "answer 'great' is not one of positive, neutral, negative, unsure"),
-        (1, "withdrawn", "is not one of"),
-        (2, "positive", "not leased to you"),
-        (99, "positive", "there is no question 99"),
+    before = content(engine)
+    for question, answer, comment, message in (
+        (1, "great", None, "answer 'great' is not one of positive, neutral, negative, unsure"),
+        (1, "withdrawn", None, "is not one of"),
+        (2, "positive", None, "not leased to you"),
+        (99, "positive", None, "there is no question 99"),
+        (1, "positive", "x" * 1_000_000, "the comment has 1000000 characters"),
     ):
         with pytest.raises(Refused, match=message):
-            judge(engine, who["ann"], question, answer)
-    with pytest.raises(Refused, match="the comment has 1000000 characters"):
-        judge(engine, who["ann"], 1, "positive", comment="x" * 1_000_000)
-    assert rows(engine, tables.Judgement) == []
-    assert next_question(engine, who["ann"]).id == 1
+            judge(engine, who["ann"], question, answer, comment=comment)
+    for allowed, reason, message in (
+        ([], "x", "at least one label"), (["positive"], " ", "say why"), (["unsure"], "x", "must be a label"),
+        (["great"], "x", "is not one of"),
+    ):  # fmt: skip
+        with pytest.raises(Refused, match=message):
+            adjudicate(engine, who["ada"], 1, allowed, reason)
+    assert content(engine) == before
     judge(engine, who["ann"], 1, "positive")
     with pytest.raises(Refused):
         judge(engine, who["ann"], 1, "negative")  # a key that was held, or a form sent twice
-    assert len(rows(engine, tables.Judgement)) == 1
 
 
-def test_roles_are_checked_on_every_write(engine, who):
-    give(engine, who["ann"], "positive")
-    give(engine, who["bob"], "negative")
-    with pytest.raises(NotAllowed, match="needs the role adjudicator or manager; ann has the role annotator"):
-        disputed(engine, who["ann"])
-    with pytest.raises(NotAllowed):
-        adjudicate(engine, who["ann"], 1, ["positive"], "because")
-    with pytest.raises(NotAllowed, match="does not exist or is disabled"):
-        next_question(engine, 999)
-    table = table_of(tables.Annotator)
-    with engine.begin() as connection:
-        connection.execute(table.update().where(table.c.name == "cy").values(disabled=True))
-    with pytest.raises(NotAllowed):
-        next_question(engine, who["cy"])
-    assert rows(engine, tables.Adjudication) == []
-    with pytest.raises(NotAllowed, match="needs the role manager"):
-        add_account(engine, "evil", "manager", PASSWORD, by=who["ann"])
-    assert add_account(engine, "new", "annotator", PASSWORD, by=who["mia"]).role == "annotator"
-
-
-@pytest.mark.parametrize(
-    ("allowed", "reason", "message"),
-    [
-        ([], "x", "at least one label"),
-        (["positive"], " ", "say why"),
-        (["unsure"], "x", "must be a label"),
-        (["great"], "x", "is not one of"),
-    ],
-)
-def test_bad_adjudications_are_refused(engine, who, allowed, reason, message):
-    with pytest.raises(Refused, match=message):
-        adjudicate(engine, who["ada"], 1, allowed, reason)
-    assert rows(engine, tables.Adjudication) == []
-
-
-def test_undo_gives_the_question_back_and_keeps_the_history(engine, who):
-    first, second = give(engine, who["ann"], "positive", "negative")
-    assert undo(engine, who["ann"]) == second
-    assert next_question(engine, who["ann"]).id == second
-    judge(engine, who["ann"], second, "neutral")
-    history = [(row["answer"], row["supersedes"]) for row in rows(engine, tables.Judgement)]
-    assert history == [("positive", None), ("negative", None), ("withdrawn", 2), ("neutral", None)]
-    assert undo(engine, who["ann"]) == second
-    assert undo(engine, who["ann"]) == first
-    assert undo(engine, who["ann"]) is None
-    assert queue_of(engine, who["ann"]).mine == 0
-
-
-def test_undo_takes_back_an_answer_unless_it_was_adjudicated(engine, who):
-    give(engine, who["ann"], "positive")
-    give(engine, who["bob"], "positive")
-    undo(engine, who["bob"])
-    assert rows(engine, tables.Answer) == []
-    give(engine, who["bob"], "negative")
-    adjudicate(engine, who["ada"], 1, ["positive"], "seen twice")
-    with pytest.raises(Refused, match="an adjudicator has settled"):
-        undo(engine, who["bob"])
-
-
-def test_many_at_once_never_exceed_what_is_wanted(engine, who):
-    names = [add_account(engine, f"n{number}", "annotator", PASSWORD).id for number in range(6)]
+def test_many_at_once_never_exceed_what_is_wanted(engine):
+    names = add_people(engine, {f"n{number}": "annotator" for number in range(6)})
     problems = []
 
     def work(account):
@@ -141,28 +78,13 @@ def test_many_at_once_never_exceed_what_is_wanted(engine, who):
         except Exception as problem:  # told to the test below
             problems.append(problem)
 
-    threads = [threading.Thread(target=work, args=(account,)) for account in names]
+    threads = [threading.Thread(target=work, args=(account,)) for account in names.values()]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert problems == []
-    table = table_of(tables.Judgement)
-    with engine.connect() as connection:
-        counted = connection.execute(select(table.c.question_id, func.count()).group_by(table.c.question_id)).all()
-    assert sorted(counted) == [(1, 2), (2, 2), (3, 2)]
-
-
-def test_answers_can_be_rebuilt(engine, who):
-    give(engine, who["ann"], "positive", "negative", "neutral")
-    give(engine, who["bob"], "positive", "neutral", "neutral")
-    adjudicate(engine, who["ada"], 2, ["negative"], "first")
-    adjudicate(engine, who["ada"], 2, ["negative", "neutral"], "second thoughts")
-    before = rows(engine, tables.Answer)
-    with engine.begin() as connection:
-        settle(connection, [1, 2, 3])
-    assert sorted(rows(engine, tables.Answer), key=str) == sorted(before, key=str)
-    assert {"question_id": 2, "origin": "adjudicated", "allowed": ["negative", "neutral"]} in before
+    assert set(Counter(row["question_id"] for row in rows(engine, tables.Judgement)).values()) == {2}
 
 
 @given(st.lists(st.sampled_from(["positive", "neutral", "negative", UNSURE])), st.integers(1, 4))
@@ -172,3 +94,116 @@ def test_a_label_with_more_than_half_of_enough_votes_settles_or_one_that_all_giv
     assert Quorum(wanted).answer(votes) == (above_half.pop() if enough and above_half else None)
     alike = enough and len(set(votes)) == 1 and votes[0] != UNSURE
     assert Quorum(wanted, "all").answer(votes) == (votes[0] if alike else None)
+
+
+def test_ten_answers_can_be_undone_in_a_row_and_not_eleven(engine, who, content):
+    ids = give(engine, who["ann"], *["neutral"] * 12)
+    assert undone(engine, who["ann"]) is None
+    for number in range(1, UNDOS + 1):
+        assert undo(engine, who["ann"]) == ids[-number]
+        assert undone(engine, who["ann"]) == Undone(ids[-number], "sentiment", "neutral", number)
+    before = content(engine)
+    with pytest.raises(Refused, match="the last 10 answers are undone already"):
+        undo(engine, who["ann"])
+    assert content(engine) == before
+    assert give(engine, who["ann"], "negative") == [ids[-UNDOS]]  # its lease was not lost
+    assert undo(engine, who["ann"]) == ids[-UNDOS]
+
+
+def test_what_was_put_off_comes_again_with_what_is_remembered_of_it(engine, who):
+    skip(engine, who["ann"], next_question(engine, who["ann"]).id)
+    assert recalled(engine, who["ann"], 1)[:2] == (True, None)
+    assert recalled(engine, who["bob"], 1)[:2] == (False, None)
+    flag(engine, who["ann"], next_question(engine, who["ann"]).id, " the text is cut ")
+    assert (queue_of(engine, who["ann"]).left_for_me, queue_of(engine, who["ann"]).mine) == (13, 0)
+    give(engine, who["bob"], "positive", "negative")
+    assert flagged_ids(engine, who["ada"]) == [2]
+    said = opinions(engine, who["ada"], 2)
+    assert {(opinion.answer, opinion.flags) for opinion in said} == {(None, ("the text is cut",)), ("negative", ())}
+    assert "ann" not in str(said)
+    with pytest.raises(Refused, match="2001 characters"):
+        send_back(engine, who["ada"], 2, "x" * 2_001)
+    send_back(engine, who["ada"], 2, "judge what is there")
+    assert next_question(engine, who["ann"]).id == 2
+    assert recalled(engine, who["ann"], 2)[:2] == (False, "judge what is there")
+    assert recalled(engine, who["bob"], 2)[:2] == (False, None)  # it was not bob's flag
+    with pytest.raises(Refused, match="not flagged any more"):
+        send_back(engine, who["ada"], 2)
+
+
+def test_opinions_have_no_names_and_no_order_of_accounts_or_time(engine, who):
+    orders = set()
+    for _ in range(12):
+        id = disagreed(engine, who)
+        stated = opinions(engine, who["ada"], id)
+        assert [opinion.number for opinion in stated] == [1, 2]
+        assert opinions(engine, who["ada"], id) == stated  # the same each time
+        orders.add(tuple(opinion.answer for opinion in stated))
+    assert len(orders) == 2, "an order tells nothing of who is who on the next question"
+    assert not any(name in str(stated) for name in who)
+
+
+def test_a_decision_is_changed_by_a_new_row_of_whoever_decided_last(engine, who):
+    id = disagreed(engine, who)
+    first = adjudicate(engine, who["ada"], id, ["neutral"], "", "slip")
+    second = change_adjudication(engine, who["ada"], first, ["negative", "positive"], "two halves", "mixed_opinion")
+    (decision,) = my_adjudications(engine, who["ada"])
+    assert (decision.id, *decision[2:5]) == (second, ("positive", "negative"), "mixed_opinion", "two halves")
+    assert answers(engine) == {(id, "negative", "positive")}
+    with pytest.raises(Refused, match="not one of your last 10"):
+        change_adjudication(engine, who["mia"], second, ["positive"], "", "slip")
+    flag_answer(engine, who["ann"], id, "it is not")
+    adjudicate(engine, who["mia"], id, ["positive"], "", "slip")
+    assert my_adjudications(engine, who["ada"]) == []
+    with pytest.raises(Refused, match="not one of your last 10"):
+        change_adjudication(engine, who["ada"], second, ["negative"], "", "slip")
+    assert len(rows(engine, tables.Adjudication)) == 3
+
+
+def test_what_is_settled_is_settled_again_only_when_somebody_flags_it(engine, who):
+    id = disagreed(engine, who)
+    settled = adjudicate(engine, who["ada"], id, ["neutral"], "", "slip")
+    assert adjudicate(engine, who["ada"], id, ["neutral"], "", "slip") == settled  # a request that was sent twice
+    with pytest.raises(Refused, match="settled that question meanwhile"):
+        adjudicate(engine, who["mia"], id, ["positive"], "", "slip")
+    flag_answer(engine, who["ann"], id, "it is not")
+    adjudicate(engine, who["mia"], id, ["positive"], "", "slip")
+    assert answers(engine) == {(id, "positive")}
+
+
+def test_a_change_supersedes_and_what_follows_is_written(engine, who):
+    ann = who["ann"]
+    give(engine, ann, "positive", "negative")
+    give(engine, who["bob"], "positive", "positive")
+    assert (answers(engine), disputes(engine, who["ada"])) == ({(1, "positive")}, [2])
+    before = change(engine, ann, 2, "positive", comment="read again", client="tests")
+    assert (before.answer, before.comment) == ("negative", "")
+    assert (answers(engine), disputes(engine, who["ada"])) == ({(1, "positive"), (2, "positive")}, [])
+    new = rows(engine, tables.Judgement)[-1]
+    kept = {"answer": "positive", "supersedes": 2, "comment": "read again", "round": 1, "client": "tests"}
+    assert {name: new[name] for name in kept} == kept
+    assert new["guideline"] == guideline_of("sentiment", "input").version
+    assert queue_of(engine, ann).mine == 2
+    assert undo(engine, ann) == 2
+    assert undone(engine, ann).answer == "positive"
+    give(engine, ann, "neutral")
+    assert [entry.answer for entry in own_answers(engine, ann).answers] == ["neutral", "positive"]
+
+
+def test_what_an_adjudicator_decided_is_flagged_and_not_changed(engine, who, content):
+    give(engine, who["ann"], "positive")
+    adjudicate(engine, who["ada"], 1, ["neutral"], "", "slip")
+    before = content(engine)
+    with pytest.raises(Refused, match="an adjudicator has decided"):
+        change(engine, who["ann"], 1, "negative")
+    for wrong in ("  ", "x" * 2001):
+        with pytest.raises(Refused):
+            flag_answer(engine, who["ann"], 1, wrong)
+    assert content(engine) == before
+    flag_answer(engine, who["ann"], 1, " I misread it ")
+    assert flagged_ids(engine, who["ada"]) == [1]
+    with pytest.raises(Refused, match="flagged this question already"):
+        flag_answer(engine, who["ann"], 1, "again")
+    send_back(engine, who["ada"], 1, "it stays")
+    assert own_answer(engine, who["ann"], 1)[2] == "it stays"
+    assert [entry.flagged for entry in own_answers(engine, who["ann"]).answers] == [False]

@@ -96,32 +96,23 @@ def test_texts_become_judgements_of_an_annotator_who_cannot_log_in(engine, csv):
         log_in(engine, "crowd", "")
 
 
-def test_again_adds_nothing_and_another_label_supersedes(engine, csv, content):
-    path = csv("text,label,annotator\nFilm 1 was fine.,positive,x\nFilm 1 was fine.,negative,y\n")
-    import_labels(engine, read_labels(path))
-    before = content(engine)
-    imported = import_labels(engine, read_labels(path))
-    assert (imported.added, imported.known, imported.annotators) == (0, 2, ["x", "y"])
-    assert content(engine) == before
-    path.write_text("text,label,annotator\nFilm 1 was fine.,neutral,x\n", encoding="utf-8")
-    imported = import_labels(engine, read_labels(path))
-    assert (imported.added, imported.changed) == (0, 1)
-    assert votes(engine, "x") == {"Film 1 was fine.": "neutral"}
-    assert len(content(engine)["judgement"]) == len(before["judgement"]) + 1
-
-
-def test_two_annotators_who_agree_settle_a_question_that_nobody_was_asked(engine, csv):
+def test_again_adds_nothing_another_label_supersedes_and_agreement_settles(engine, csv, content):
     with engine.begin() as connection:
         (id,) = input_ids(connection, [Input.of("Never drawn.")]).values()
     path = csv("text,label,annotator\nNever drawn.,positive,x\nNever drawn.,positive,y\n")
     imported = import_labels(engine, read_labels(path))
-    assert (imported.opened, imported.added) == (1, 2)
+    assert (imported.opened, imported.added, imported.annotators) == (1, 2, ["x", "y"])
     question, answer = table_of(tables.Question), table_of(tables.Answer)
     with engine.connect() as connection:
-        query = (
-            select(question.c.priority, answer.c.origin, answer.c.allowed).join(answer).where(question.c.input_id == id)
-        )
-        assert connection.execute(query).one() == (None, "people", ["positive"])
+        query = select(question.c.priority, answer.c.origin, answer.c.allowed).join(answer)
+        assert connection.execute(query.where(question.c.input_id == id)).one() == (None, "people", ["positive"])
+    before = content(engine)
+    assert (import_labels(engine, read_labels(path)).known, content(engine)) == (2, before)
+    path.write_text("text,label,annotator\nNever drawn.,neutral,x\n", encoding="utf-8")
+    imported = import_labels(engine, read_labels(path))
+    assert (imported.added, imported.changed) == (0, 1)
+    assert votes(engine, "x") == {"Never drawn.": "neutral"}
+    assert len(content(engine)["judgement"]) == len(before["judgement"]) + 1
 
 
 @pytest.mark.parametrize(

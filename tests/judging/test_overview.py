@@ -8,9 +8,12 @@ from question_world import add_people
 from small_corpus import SmallCorpus
 from sqlalchemy import select
 
+from audit.false_satisfaction.questions import Wanted
 from audit.judging import activity as module
-from audit.judging.activity import Speed, overview
+from audit.judging.accounts import add_account, disable_account
+from audit.judging.activity import Speed, Unread, overview, unread_questions
 from audit.judging.adjudications import adjudicate
+from audit.judging.asking import open_questions
 from audit.judging.judgements import flag, judge, undo
 from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
@@ -19,7 +22,8 @@ from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
-from audit.store import open_store, table_of, tables
+from audit.store import input_ids, open_store, table_of, tables
+from audit.tasks import Input
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
@@ -89,3 +93,40 @@ def test_the_end_is_what_is_left_at_the_pace_of_a_day(world, monkeypatch):
     assert counts.speed.per_hour == pytest.approx(400)
     assert (counts.left, counts.ends) == (8, NOON + timedelta(days=6))
     assert (counts.today, counts.week) == (1, 4)
+
+
+# Questions in languages that nobody reads.
+
+SPANISH = [(Input.of(f"Film {number}.", target="es"), f"Película {number}.") for number in range(3)]
+BACK = [(Input.of("Film a.", language="fr", target="en"), "Film a.")]
+
+
+def ask(engine, pairs, annotators=2):
+    """Open a question about each (input, translation)."""
+    with engine.begin() as connection:
+        ids = input_ids(connection, [text for text, _ in pairs])
+        wanted = [
+            Wanted.about("translation", ids[text.key], text.key, said, rank, annotators=annotators)
+            for rank, (text, said) in enumerate(pairs, 1)
+        ]
+        open_questions(connection, wanted)
+
+
+@pytest.fixture
+def translated(tmp_path):
+    """Three questions from English into Spanish and one from French into English, for two people each."""
+    engine = open_store(str(tmp_path / "a.db"), create=True)
+    ask(engine, SPANISH)
+    ask(engine, BACK)
+    return engine
+
+
+def test_questions_in_a_pair_that_no_annotator_reads(translated):
+    add_account(translated, "ann", "annotator", "long enough", languages=["es", "en", "ca"])
+    add_account(translated, "cem", "annotator", "long enough", languages=["fr"])  # reads the text, not the translation
+    boss = add_account(translated, "mia", "manager", "long enough").id
+    assert unread_questions(translated, boss) == [Unread(("fr", "en"), 1)]
+    add_account(translated, "dan", "annotator", "long enough", languages=["fr", "en"])
+    assert unread_questions(translated) == []
+    disable_account(translated, "ann")
+    assert unread_questions(translated) == [Unread(("en", "es"), 3)]

@@ -20,7 +20,7 @@ from audit.judging.own_answers import (
 )
 from audit.judging.queue import next_question
 from audit.keys import uniform
-from audit.store import table_of, tables
+from audit.store import tables
 
 __all__ = ["where"]
 TEXTS = ["It is GOOD.", 'It is 100% bad, "really".', "电影很长_", "It is short."]
@@ -68,19 +68,6 @@ def test_the_list_is_searched_and_filtered_and_has_nobody_elses_answers(where):
         own_answers(engine, 999)
 
 
-def closed(engine, account, question_id):
-    return own_answer(engine, account, question_id)[0].closed
-
-
-def test_an_answer_is_open_until_an_adjudicator_decides(where):
-    engine, who = world(where)
-    give(engine, who["ann"], "positive", "negative")
-    give(engine, who["bob"], "positive")
-    adjudicate(engine, who["ada"], 2, ["positive"], "", "slip")
-    assert (closed(engine, who["ann"], 1), closed(engine, who["ann"], 2)) == (None, "settled")
-    assert change_of(engine, who["ann"], 2) == "closed"
-
-
 @pytest.fixture
 def always(monkeypatch):
     """Let the next decisions be this number: 0 takes a hidden question, 0.99 an ordinary one."""
@@ -113,18 +100,9 @@ def test_a_hidden_question_is_in_the_list_like_any_other(tmp_path, always):
         return [(e.task, e.kind, e.answer, e.comment, e.flagged, e.closed, len(e.languages)) for e in entries]
 
     assert seen(who["ann"]) == seen(who["bob"])
-
-
-def test_a_hidden_question_stays_open_whatever_an_adjudicator_decides(tmp_path, always):
-    engine, who = world(tmp_path / "audit.db")
-    know(engine, "gold", 5)
-    settle_how(engine, gold_share=0.1)
-    always(0.99)
-    give(engine, who["ann"], "positive")
-    always(0.0)
-    hidden = give(engine, who["ann"], "negative")[0]
+    hidden = rows(engine, tables.Judgement)[1]["question_id"]
     adjudicate(engine, who["ada"], hidden, ["neutral"], "", "slip")
-    assert closed(engine, who["ann"], hidden) is None  # an adjudicator decided the question, not this answer
+    assert own_answer(engine, who["ann"], hidden)[0].closed is None  # the question was decided, not this answer
 
 
 def change_of(engine, account, question_id):
@@ -162,28 +140,3 @@ def test_a_repeat_is_not_in_the_list_while_it_is_asked_and_once_afterwards(tmp_p
     assert 1 not in ids(engine, who["ann"])
     skip(engine, who["ann"], 1)
     assert ids(engine, who["ann"], search="Film 1.") == [1]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("wanted", [OwnFilter(), OwnFilter(search="no such film")])
-def test_what_is_read_does_not_grow_with_the_square_of_the_answers(tmp_path, wanted):
-    """SQLite reads the answers to a question, and never all answers of the account for each of them."""
-    number = 3_000
-    engine, who = world(tmp_path / "audit.db", [f"Film {n}." for n in range(1, number + 1)])
-    moment = tables.now()
-    same = {"annotator_id": who["ann"], "round": 1, "answer": "positive", "guideline": 1, "decided_at": moment}
-    with engine.begin() as connection:
-        judgements = [same | {"question_id": id} for id in range(1, number + 1)]
-        connection.execute(table_of(tables.Judgement).insert(), judgements)
-    steps = 0
-
-    def count():
-        nonlocal steps
-        steps += 1
-
-    with engine.connect() as connection:
-        connection.connection.driver_connection.set_progress_handler(count, 1_000)
-    own_answers(engine, who["ann"], wanted)
-    with engine.connect() as connection:
-        connection.connection.driver_connection.set_progress_handler(None, 0)
-    assert steps * 1_000 < 200 * number

@@ -1,17 +1,29 @@
 """The training round: enforced in the claim, feedback, attempts, the mark, and nothing of it counts elsewhere."""
 
 import pytest
-from quality_world import LABELS, know, right_answer, settle_how, world
+from quality_world import LABELS, answer_next, know, right_answer, settle_how, world
 from question_world import rows
+from small_corpus import SmallCorpus
 
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.judging import training
+from audit.judging.accounts import entries
 from audit.judging.activity import overview
 from audit.judging.answers import counting_votes
 from audit.judging.control_questions import known_questions
 from audit.judging.judgements import judge, judging_mode, train, undo
 from audit.judging.queue import next_question, queue_of
+from audit.judging.training import (
+    QUALIFYING,
+    QUALIFYING_MARK,
+    Qualification,
+    qualification,
+    switch_qualification,
+)
+from audit.relations import get_relation
 from audit.reports.ratings import stored_ratings
+from audit.runner.executors import InProcess
+from audit.runner.run import run
 from audit.store import tables
 
 
@@ -34,28 +46,15 @@ def go_through(engine, account, wrong=0):
     return said
 
 
-def test_who_has_not_passed_gets_no_question(team):
-    engine, who = team
-    assert next_question(engine, who["ann"]) is None
-    for name in ("ada", "mia"):
-        assert judging_mode(engine, who[name]).training is None
-        assert next_question(engine, who[name]) is not None
-
-
-def test_feedback_says_what_is_right_and_why(team):
-    engine, who = team
-    training = judging_mode(engine, who["ann"]).training
-    assert (training.attempt, training.answered, training.questions, training.mark) == (1, 0, 4, 0.75)
-    right = right_answer(training.shown.texts[0])
-    wrong = next(label for label in LABELS if label != right)
-    said = train(engine, who["ann"], training.shown.id, wrong)
-    assert (said.right, said.allowed, said.explanation, said.finished) == (False, (right,), "Because.", None)
-    assert judging_mode(engine, who["ann"]).training.answered == 1
-
-
 def test_passing_lets_in_and_failing_begins_anew(team):
     engine, who = team
-    failed = go_through(engine, who["ann"], wrong=2)[-1].finished
+    state = judging_mode(engine, who["ann"]).training
+    assert (state.attempt, state.answered, state.questions, state.mark) == (1, 0, 4, 0.75)
+    said = go_through(engine, who["ann"], wrong=2)
+    assert [(one.right, one.explanation, one.finished is None) for one in said] == [
+        (False, "Because.", True), (False, "Because.", True), (True, "Because.", True), (True, "Because.", False),
+    ]  # fmt: skip
+    failed = said[-1].finished
     assert failed == training.Attempt(1, 2, 4, False)
     assert next_question(engine, who["ann"]) is None
     again = judging_mode(engine, who["ann"]).training
@@ -129,3 +128,52 @@ def test_who_saw_the_answer_in_training_is_not_asked_when_a_sample_wants_it(team
     assert next_question(engine, who["ann"]) is None
     assert queue_of(engine, who["ann"]).left_for_me == 0
     assert next_question(engine, who["ada"]).id == control
+
+
+# Qualification as one switch: questions are picked, whoever has judged before is exempt, all is logged.
+
+
+@pytest.fixture
+def novices(tmp_path):
+    """ann has judged, bob has not."""
+    engine, who = world(tmp_path / "audit.db", questions=4)
+    answer_next(engine, who["ann"])
+    return engine, who
+
+
+def run_with_gold(engine):
+    """Texts with gold labels that no sample has drawn."""
+    texts = [f"Room {number} was {'lovely' if number % 2 else 'awful'}." for number in range(20)]
+    gold = ["positive" if number % 2 else "negative" for number in range(20)]
+    with InProcess() as executor:
+        run(engine, SmallCorpus("rooms", texts, gold), ["vader"], [get_relation("sentiment", "MR3.1")], executor)
+
+
+def test_it_picks_questions_by_itself_and_new_annotators_pass_them_first(novices):
+    engine, who = novices
+    run_with_gold(engine)
+    switched = switch_qualification(engine, True, by=who["mia"])
+    assert switched == Qualification(QUALIFYING_MARK, QUALIFYING)
+    labels = [question.allowed[0] for question in known_questions(engine)]
+    assert sorted(labels) == ["negative"] * 4 + ["positive"] * 4
+    assert next_question(engine, who["bob"]) is None
+    assert judging_mode(engine, who["bob"]).training is not None
+    assert next_question(engine, who["ann"]) is not None, "whoever has judged before is exempt"
+    assert judging_mode(engine, who["ann"]).training is None
+    assert [entry.action for entry in entries(engine, who["mia"])][:2] == ["setting", "known added"]
+    off = switch_qualification(engine, False, by=who["mia"])
+    assert (off.on, off.questions) == (False, QUALIFYING)
+    assert next_question(engine, who["bob"]) is not None
+
+
+def test_switched_off_and_on_again_it_exempts_whoever_has_judged_by_then(novices):
+    engine, who = novices
+    know(engine, "training", 3)
+    before = qualification(engine, by=who["mia"])
+    assert (before.on, before.questions) == (False, 3)
+    assert switch_qualification(engine, True, by=who["mia"]).on
+    assert next_question(engine, who["bob"]) is None
+    switch_qualification(engine, False, by=who["mia"])
+    answer_next(engine, who["bob"])
+    assert switch_qualification(engine, True, by=who["mia"]).on
+    assert next_question(engine, who["bob"]) is not None

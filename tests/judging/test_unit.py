@@ -12,11 +12,11 @@ from typing import NamedTuple
 import pytest
 from conftest_rows import row
 from contents import content
-from sqlalchemy import Engine, event, select
+from sqlalchemy import Engine, event
 
 from audit.errors import Refused
 from audit.exchange.doctor import CHECKS
-from audit.false_satisfaction.questions import BEHIND, queue_difference, queue_length
+from audit.false_satisfaction.questions import queue_difference, queue_length
 from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import flag, judge, undo
@@ -24,11 +24,10 @@ from audit.judging.labels import Labels, answer_with_gold, import_labels
 from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
 from audit.judging.settings import change_settings
-from audit.judging.staleness import Choice, mark_stale
-from audit.judging.unit import rebuild
+from audit.judging.staleness import mark_stale
 from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
-from audit.store import open_store, table_of, tables
+from audit.store import open_store
 
 KILLED = 9
 FILMS = [
@@ -122,7 +121,7 @@ def labels(world: World) -> Call:
 
 def stale(world: World) -> Call:
     world.both("positive", "positive")
-    return lambda engine, who: mark_stale(engine, who["mia"], Choice(labels=("positive",)), "another guideline")
+    return lambda engine, who: mark_stale(engine, who["mia"], "sentiment", "input", 99, "another guideline")
 
 
 def drawing_more(world: World) -> Call:
@@ -203,40 +202,6 @@ def test_who_is_killed_leaves_all_or_nothing(where, tmp_path, prepare):
     # What follows is right, too: people are asked until nothing is left, and the doctor finds nothing on the way.
     change_settings(world.engine, None, {"pass_mark": 0.0})
     drain(world, "ann", "bob", "ann")
-    assert sound(world.engine) == {}
-
-
-def test_a_vote_opens_the_audits_that_follow_from_it(where, tmp_path):
-    """`judge` alone is enough: nobody has to bring the queue up to date."""
-    world = drawn(where, tmp_path)
-    assert queue_length(world.engine).audits == 0
-    drain(world, "ann", "bob", "ann")
-    question = table_of(tables.Question)
-    with world.engine.connect() as connection:
-        votes = connection.execute(select(question.c.filled).where(question.c.kind == "input")).scalars().all()
-    assert votes == [True] * 4  # two sources, and the follow-up of each
-    assert queue_length(world.engine) == (0, 0)
-    assert sound(world.engine) == {}
-
-
-def test_the_doctor_names_what_is_not_in_its_place(tmp_path):
-    world = drawn(str(tmp_path / "audit.db"), tmp_path)
-    world.both("positive", "positive")
-    question = table_of(tables.Question)
-    with world.engine.begin() as connection:
-        waiting = connection.execute(select(question.c.id).where(question.c.priority < BEHIND)).scalars().all()
-        audits = connection.execute(select(question.c.id).where(question.c.priority >= BEHIND)).scalars().all()
-        idle = connection.execute(select(question.c.id).where(question.c.priority.is_(None))).scalars().all()
-        assert waiting
-        assert audits
-        connection.execute(question.update().where(question.c.id == waiting[0]).values(waits=99))
-        connection.execute(question.delete().where(question.c.id == audits[0]))
-        connection.execute(question.update().where(question.c.id == idle[0]).values(priority=7))
-    count = sound(world.engine)["queue"]
-    assert f"1 questions ({waiting[0]}) that drawn groups wait for" in count
-    assert f"1 questions ({idle[0]}) asked that no drawn group waits for" in count
-    assert "1 questions that drawn groups wait for were never made" in count
-    rebuild(world.engine)
     assert sound(world.engine) == {}
 
 

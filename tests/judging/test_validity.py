@@ -8,12 +8,9 @@ from audit.exchange.doctor import doctor
 from audit.judging.accounts import add_account
 from audit.judging.activity import overview
 from audit.judging.adjudications import disputes
-from audit.judging.judgements import flag, judge, undo
+from audit.judging.judgements import flag, judge
 from audit.judging.queue import next_question, queue_of
-from audit.judging.samples import (
-    draw_validity,
-    end_validity,
-)
+from audit.judging.samples import draw_validity, end_validity
 from audit.judging.unit import rebuild
 from audit.reports.tables import to_text
 from audit.reports.validity import validity_parts, validity_report, validity_sections
@@ -84,32 +81,6 @@ def test_ratings_settle_nothing_and_dispute_nothing(engine):
     assert sound(engine) == []
 
 
-def test_a_rating_can_be_undone_and_not_flagged(engine):
-    draw_validity(engine, FIRST)
-    person = add_account(engine, "cleo", "annotator", "long enough").id
-    shown = next_question(engine, person)
-    with pytest.raises(Refused, match="a rating cannot be flagged"):
-        flag(engine, person, shown.id, "look at this")
-    with pytest.raises(Refused, match="1, 2, 3, 4, 5, unsure"):
-        judge(engine, person, shown.id, "6")
-    judge(engine, person, shown.id, "2")
-    assert undo(engine, person) == shown.id
-
-
-def test_a_study_that_ends_takes_its_questions_away_and_keeps_its_ratings(engine):
-    person = add_account(engine, "cleo", "annotator", "long enough").id
-    left = queue_of(engine, person).left_for_me
-    draw_validity(engine, FIRST)
-    assert queue_of(engine, person).left_for_me == left + 24
-    rated(engine)
-    assert end_validity(engine) == 1
-    assert end_validity(engine) == 0
-    assert queue_of(engine, person).left_for_me == left
-    assert sound(engine) == []
-    draw_validity(engine, FIRST)
-    assert queue_of(engine, person).left_for_me == left + 24
-
-
 def test_a_relation_that_makes_nonsense_is_warned_of_in_both_languages(engine):
     draw_validity(engine, ValidityRequest(per_relation=10, first=True))
     with pytest.raises(AuditError, match="nobody has rated"):
@@ -127,3 +98,21 @@ def test_a_relation_that_makes_nonsense_is_warned_of_in_both_languages(engine):
     assert not any("X2" in note for note in document["notes"])
     assert "+0.00" in to_text(list(validity_sections(document)))
     assert "蜕变关系" in list(validity_parts(document["relations"], Say("zh")))[1].columns
+
+
+def test_a_rating_is_not_flagged_and_a_study_that_ends_takes_its_questions_away_and_keeps_its_ratings(engine):
+    person = add_account(engine, "cleo", "annotator", "long enough").id
+    left = queue_of(engine, person).left_for_me
+    draw_validity(engine, FIRST)
+    assert queue_of(engine, person).left_for_me == left + 24
+    shown = next_question(engine, person)
+    with pytest.raises(Refused, match="a rating cannot be flagged"):
+        flag(engine, person, shown.id, "look at this")
+    with pytest.raises(Refused, match="1, 2, 3, 4, 5, unsure"):
+        judge(engine, person, shown.id, "6")
+    rated(engine)
+    assert (end_validity(engine), end_validity(engine)) == (1, 0)
+    assert queue_of(engine, person).left_for_me == left
+    assert sound(engine) == []
+    draw_validity(engine, FIRST)
+    assert queue_of(engine, person).left_for_me == left + 24

@@ -8,7 +8,7 @@ from audit.corpora import get_corpus
 from audit.false_satisfaction.questions import attributed_groups, queue_length
 from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate, change_adjudication, flagged_ids, opinions, send_back
-from audit.judging.judgements import flag, judge, skip, undo, unflag
+from audit.judging.judgements import flag, judge, skip, undo
 from audit.judging.labels import answer_with_gold
 from audit.judging.queue import LEASE, next_question
 from audit.judging.samples import ask_next, draw_validity
@@ -61,8 +61,6 @@ def everything(engine):
     assert take_back_cause(engine, ada) == pair
     # Put aside, a question comes back: flagged, when an adjudicator sends it back; skipped, when nothing else is left.
     back, last = next_question(engine, ann).id, None
-    flag(engine, ann, back, "odd")
-    assert unflag(engine, ann).question_id == back
     flag(engine, ann, back, "odd")
     assert flagged_ids(engine, ada) == [back]
     send_back(engine, ada, back, "judge it")

@@ -225,18 +225,15 @@ def test_what_comes_through_the_app_names_no_file_address_or_code(key, value, wh
     assert set(unregistered_keys(content | {table: content[table] | {key: value}})) == {where}
 
 
-def test_words_of_a_plan_are_checked_kept_and_read_again(tmp_path):
-    guideline = tmp_path / "guideline.md"
-    guideline.write_text("**Judge all of it.**\n\n{labels}\n")
+def test_words_of_a_plan_are_checked_kept_and_read_again():
     words = {
         "question": "Would the writer see it again?",
-        "guideline_file": str(guideline),
+        "guideline": "**Judge all of it.**\n\n{labels}\n",
         "labels": {"positive": "Yes", "negative": "No"},
         "zh": {"question": "作者会再看一遍吗？"},
     }
     plan = read_plan({**LEAST, "words": words})
-    assert plan.words["guideline"] == "**Judge all of it.**\n\n{labels}", "its file is a part of the plan now"
-    assert plan.words["guideline_file"] is None
+    assert plan.words["guideline"] == "**Judge all of it.**\n\n{labels}"
     again = from_text(to_toml(plan))
     assert again == plan
     assert read_plan({"name": plan.name, **plan.content()}) == plan
@@ -246,8 +243,6 @@ def test_words_of_a_plan_are_checked_kept_and_read_again(tmp_path):
 WRONG_WORDS = (
     ({"questoin": "x"}, "words.questoin: there is no such key; allowed are question, guideline"),
     ({"labels": {"good": "Yes"}}, "words.labels.'good': is no label of the task; its labels are positive, neutral"),
-    ({"guideline": "a", "guideline_file": "b.md"}, "the guideline is given twice"),
-    ({"guideline_file": "absent.md"}, "absent.md"),
     ({"question": "x" * 501}, "words.question: has 501 characters; at most 500 are allowed"),
 )
 
@@ -256,8 +251,3 @@ WRONG_WORDS = (
 def test_wrong_words_of_a_plan_are_named(words, reason):
     with pytest.raises(BadFile, match=reason):
         read_plan({**LEAST, "words": words})
-
-
-def test_the_app_takes_no_file_of_the_server_for_a_guideline():
-    with pytest.raises(BadFile, match=r"words\.guideline_file"):
-        read_plan({**LEAST, "words": {"zh": {"guideline_file": "/etc/passwd"}}}, registered_only=True)

@@ -7,8 +7,9 @@ from sqlalchemy import func, select
 from audit.judging.judgements import judge
 from audit.judging.queue import next_question
 from audit.judging.unit import rebuild
-from audit.judging.words import guideline_of
+from audit.judging.words import guideline_of, set_words
 from audit.store import table_of, tables
+from audit.tasks import wording
 from audit.ui.language import plain, text_in
 
 REASON = "neutral is wider now; see <b>page 2</b>"
@@ -16,12 +17,13 @@ REASON = "neutral is wider now; see <b>page 2</b>"
 
 @pytest.fixture
 def judged(prepared: Prepared) -> Prepared:
-    """Two people agree on four questions."""
+    """Two people agree on four questions, which are then asked in other words."""
     for account in (prepared.ann, prepared.ben):
         for _ in range(4):
             shown = next_question(prepared.engine, account.id)
             judge(prepared.engine, account.id, shown.id, "positive")  # type: ignore[union-attr]
     rebuild(prepared.engine)
+    set_words(prepared.engine, "sentiment", {"question": "Is it praise?"}, change=True)
     return prepared
 
 
@@ -39,10 +41,11 @@ def button(app, label: str):
 def test_choose_look_confirm_and_answer_again(judged: Prepared, language: str) -> None:
     app = go(open_app(judged.boss, language), "stale")
     assert not app.exception
-    app.multiselect[0].set_value(["positive"])
-    button(app, text_in(language, "stale.preview")).click().run()
-    numbers = {"judgements": 8, "people": 2, "adjudications": 0, "questions": 4}
-    assert text_in(language, "stale.would", **numbers) in said(app)
+    numbers = {"judgements": 8, "people": 2, "adjudications": 0}
+    version = guideline_of("sentiment", "input").version
+    (option,) = app.selectbox[0].options
+    task, kind = wording("sentiment", language).name, text_in(language, "stale_kind.input")
+    assert option == text_in(language, "stale.option", task=task, kind=kind, below=version + 1, **numbers)
     # Without the tick nothing goes, and without a reason neither.
     button(app, text_in(language, "stale.go")).click().run()
     assert text_in(language, "stale.need_confirm") in said(app)
@@ -56,6 +59,5 @@ def test_choose_look_confirm_and_answer_again(judged: Prepared, language: str) -
     assert text_in(language, "stale.went", **numbers) in said(app)
     assert number(judged) == 16
     page = open_app(judged.ann, language)
-    version = guideline_of("sentiment", "input").version
     assert plain(text_in(language, "stale.again", version=version, reason=REASON)) in said(page)
     assert "<b>" not in blocks(page)

@@ -1,11 +1,10 @@
-"""A manager's team in the app: who works on which study, people by a list, qualification, words before they hold."""
+"""A manager's team in the app: qualification, and words before they hold."""
 
 import pytest
 from app_driver import Prepared, go, in_both, open_app, said
 from quality_world import know
 from streamlit.testing.v1 import AppTest
 
-from audit.judging.accounts import account_details
 from audit.judging.control_questions import known_questions
 from audit.judging.judgements import judge
 from audit.judging.queue import next_question
@@ -18,26 +17,6 @@ def pressed(app: AppTest, label: str) -> AppTest:
     app = next(button for button in app.button if button.label == label).click().run()
     assert not app.exception
     return app
-
-
-@pytest.mark.slow
-@in_both
-def test_a_manager_assigns_somebody_to_a_study(prepared: Prepared, language: str) -> None:
-    app = go(open_app(prepared.boss, language), "accounts")
-    app.selectbox(key="change-who").set_value(prepared.ann.id).run()
-    field = app.multiselect(key=f"studies-{prepared.ann.id}-()")
-    assert field.options == [text_in(language, "browse.study_name", corpus="sentences", id=1)]
-    field.set_value([1])
-    app = pressed(app, text_in(language, "accounts.store"))
-    people = {one.name: one.studies for one in account_details(prepared.engine)}
-    assert (people["ann"], people["ben"]) == ((1,), ())
-    table = app.dataframe[0].value.set_index(text_in(language, "welcome.name"))
-    column = table[text_in(language, "menu.studies")]
-    assert column["ann"] == text_in(language, "browse.study_name", corpus="sentences", id=1)
-    assert column["ben"] == text_in(language, "accounts.all_studies")
-    log = go(app, "log").dataframe[0].value
-    changed = log[log[text_in(language, "log.action")] == text_in(language, "log_action.account_changed")]
-    assert "sentences" in changed[text_in(language, "log.detail")].iloc[0]
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from audit.judging.accounts import add_account
 from audit.judging.judgements import flag, judge
 from audit.judging.queue import next_question
-from audit.judging.staleness import Choice, mark_stale
+from audit.judging.staleness import mark_stale
 from audit.store import table_of, tables
 
 pytestmark = pytest.mark.browser
@@ -50,7 +50,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prep
     question = next_question(prepared.engine, prepared.ben.id)
     assert question is not None
     judge(prepared.engine, prepared.ben.id, question.id, "neutral")
-    mark_stale(prepared.engine, prepared.boss.id, Choice(labels=("neutral",)), HOSTILE)
+    mark_stale(prepared.engine, prepared.boss.id, "sentiment", "input", 99, HOSTILE)
     with app_server(str(prepared.path), folder / "log.txt") as address:
         yield address, prepared
 
