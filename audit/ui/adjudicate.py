@@ -93,10 +93,7 @@ def _settle_form(engine: Engine, account_id: int, question_id: int, mode: str, c
     with show_beside_form(shown):
         show_opinions(shown, people)
         decision_fields(
-            shown,
-            form,
-            why=t("reason.why_flagged" if mode == FLAGS else "reason.why"),
-            words=t("adjudicate.reason"),
+            shown, form, why=t("reason.why_flagged" if mode == FLAGS else "reason.why"), words=t("adjudicate.reason")
         )
         _store_button(t("adjudicate.settle"), f"settle-{shown.id}", _settle, engine, account_id, shown, mode)
         if mode == FLAGS:

@@ -1,21 +1,20 @@
 """Numbers that take long, computed in another process: while it works, this one goes on answering annotators.
 
-All sessions of a server share two workers (`audit.ui.worker`), each of which starts with its first request, and
+All sessions of a server share two processes (`audit.ui.worker`), each of which starts with its first request, and
 their answers. An answer is kept with the state of the database that it was computed from. When that has moved
 on, what is computed quickly is computed again; what takes longer is shown as it was, and says so, until somebody asks
 for it anew.
 """
 
-import atexit
-import subprocess
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillWorking
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -23,7 +22,7 @@ from sqlalchemy import Engine, ScalarSelect, Table, func, select
 
 from audit.errors import AuditError
 from audit.messages import message
-from audit.runner.underway import another_python, its_environment
+from audit.runner.executors import Executor, Lost, Processes, outcome
 from audit.store.core import (
     adjudication,
     aside,
@@ -45,7 +44,7 @@ from audit.store.core import (
 )
 from audit.ui import session
 from audit.ui.language import t
-from audit.ui.worker import LONG, read_answer, request_line
+from audit.ui.worker import LONG, Request, be_polite
 
 QUICK = 2.0
 """Seconds: what took no longer is computed anew whenever answers have come."""
@@ -70,57 +69,15 @@ class CachedAnswer:
     """Whether it was computed from the database as it is now."""
 
 
-class Worker:
-    """One process that answers one request at a time. It is started when it is needed, and again if it died."""
+class AnswerCache:
+    """Two processes, the requests they work on, and the answers they gave."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
-        self._lock = threading.Lock()
-        atexit.register(self.stop)
-
-    def answer(self, line: str) -> Any:
-        """Return the answer to a request, after those before it. Raises AuditError where the worker refuses."""
-        with self._lock:
-            return self._answer(line)
-
-    def stop(self) -> None:
-        """End the process at once, whatever it does."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.wait()
-
-    def _answer(self, line: str) -> Any:
-        if self._process is None or self._process.poll() is not None:
-            command, pipe = another_python("-m", "audit.ui.worker"), subprocess.PIPE
-            self._process = subprocess.Popen(
-                command, env=its_environment(), stdin=pipe, stdout=pipe, text=True, encoding="utf-8"
-            )
-        process = self._process
-        if process.stdin is None or process.stdout is None:
-            raise AuditError(message("worker.no_pipes"))
-        try:
-            process.stdin.write(line)
-            process.stdin.flush()
-            answer = process.stdout.readline()
-        except OSError:
-            answer = ""
-        if not answer:
-            self.stop()
-            raise AuditError(message("worker.ended"))
-        return read_answer(answer)
-
-
-@dataclass
-class AnswerCache:
-    """The workers, the requests they work on, and the answers they gave."""
-
-    worker: Worker = field(default_factory=Worker)
-    slow_worker: Worker = field(default_factory=Worker)
-    """For what takes long: a report does not wait for an export."""
-    answers: "OrderedDict[str, CachedAnswer]" = field(default_factory=OrderedDict)
-    running: "dict[str, Future[CachedAnswer]]" = field(default_factory=dict)
-    lock: threading.Lock = field(default_factory=threading.Lock)
+        # A report does not wait for an export.
+        self.quick, self.slow = _process(), _process()
+        self.answers: OrderedDict[str, CachedAnswer] = OrderedDict()
+        self.running: dict[str, Future[CachedAnswer]] = {}
+        self.lock = threading.RLock()
 
     def get(self, key: str) -> CachedAnswer | None:
         """Return the last answer to a request, from whatever state of the database."""
@@ -129,32 +86,37 @@ class AnswerCache:
                 self.answers.move_to_end(key)
             return self.answers.get(key)
 
-    def start(self, key: str, state: State, request: str, line: str) -> "Future[CachedAnswer]":
-        """Ask a worker, unless it works on this request already; the answer is kept."""
+    def start(self, key: str, request: Request) -> "Future[CachedAnswer]":
+        """Ask a process, unless it works on this request already; the answer is kept."""
         with self.lock:
             if key in self.running:
                 return self.running[key]
-            future = self.running[key] = Future()
-        worker = self.slow_worker if request in LONG else self.worker
-        # A daemon, unlike the threads of an executor: a server that is stopped does not wait for what is computed.
-        threading.Thread(target=self._compute, args=(key, state, worker, line, future), daemon=True).start()
-        return future
+            answer = self.running[key] = Future()
+            submitted = (self.slow if request.ask in LONG else self.quick).submit(request)
+        submitted.add_done_callback(partial(self._keep, key, request, answer))
+        return answer
 
-    def _compute(self, key: str, state: State, worker: Worker, line: str, future: "Future[CachedAnswer]") -> None:
-        began = time.monotonic()
+    def _keep(self, key: str, request: Request, answer: "Future[CachedAnswer]", submitted: "Future[Any]") -> None:
         try:
-            answer = CachedAnswer(worker.answer(line), state, datetime.now(UTC), time.monotonic() - began)
+            done = outcome(request, submitted)
+            if isinstance(done, Lost):
+                raise AuditError(message("worker.ended"))
         except Exception as problem:
             with self.lock:
-                self.running.pop(key, None)
-            future.set_exception(problem)
+                self.running.pop(key)
+            answer.set_exception(problem)
             return
         with self.lock:
-            self.running.pop(key, None)
-            self.answers[key] = answer
-            while len(self.answers) > MAX_ANSWERS:
+            self.running.pop(key)
+            self.answers[key] = CachedAnswer(done[0], request.state, datetime.now(UTC), done[1])
+            if len(self.answers) > MAX_ANSWERS:
                 self.answers.popitem(last=False)
-        future.set_result(answer)
+            kept = self.answers[key]
+        answer.set_result(kept)
+
+
+def _process() -> Executor:
+    return Processes(1, "spawn", be_polite)
 
 
 def computed(engine: Engine, request: str, values: dict[str, Any], *, recompute: bool = False) -> CachedAnswer:
@@ -172,7 +134,7 @@ def computed(engine: Engine, request: str, values: dict[str, Any], *, recompute:
     of_these_studies = cached is not None and cached.state[_OF_STUDIES] == state[_OF_STUDIES]
     if cached is not None and cached.seconds > QUICK and of_these_studies and not recompute:
         return CachedAnswer(cached.value, cached.state, cached.at, cached.seconds, current=False)
-    return _wait(cache.start(name, state, request, request_line(request, session.database_url(), state, values)))
+    return _wait(cache.start(name, Request(request, session.database_url(), state, values)))
 
 
 def computed_now(engine: Engine, request: str, values: dict[str, Any], anew: bool = False) -> Any:
@@ -184,8 +146,7 @@ def computed_now(engine: Engine, request: str, values: dict[str, Any], anew: boo
     cached = cache.get(name)
     if cached is not None and cached.state == state:
         return cached.value
-    line = request_line(request, session.database_url(), state, values)
-    return cache.start(name, state, request, line).result().value
+    return cache.start(name, Request(request, session.database_url(), state, values)).result().value
 
 
 def _state_and_name(engine: Engine, request: str, values: dict[str, Any]) -> tuple[State, str]:
@@ -204,7 +165,7 @@ def produce(request: str, values: dict[str, Any], key: Sequence[Any]) -> Any:
     cache, name = _cache(), repr((request, *key))
     cached = cache.get(name)
     if cached is None:
-        cached = cache.start(name, (), request, request_line(request, "", (), values)).result()
+        cached = cache.start(name, Request(request, "", (), values)).result()
     return cached.value
 
 

@@ -13,28 +13,14 @@ from sqlalchemy import Engine
 from audit.errors import Refused
 from audit.judging.accounts import ROLES
 from audit.judging.judgements import change, flag_answer
-from audit.judging.own_answers import (
-    LONGEST,
-    OwnAnswer,
-    OwnFilter,
-    own_answer,
-    own_answers,
-    own_labels,
-)
+from audit.judging.own_answers import LONGEST, OwnAnswer, OwnFilter, own_answer, own_answers, own_labels
 from audit.judging.queue import Shown, queue_of
 from audit.messages import message
 from audit.tasks.questions import SCALES, UNSURE
 from audit.ui import annotate, session
 from audit.ui.browse import pager
 from audit.ui.language import html, in_words, label_name, plain, t, task_name
-from audit.ui.question import (
-    FIELD,
-    LEAST,
-    answer_bar,
-    guideline_shown,
-    ignore_held_keys,
-    show_question,
-)
+from audit.ui.question import FIELD, LEAST, answer_bar, guideline_shown, ignore_held_keys, show_question
 
 SIZE = 20
 """Answers on a page."""
@@ -136,12 +122,7 @@ def _filters(engine: Engine, account_id: int) -> OwnFilter:
         label_visibility="collapsed",
         persist_state="session",
     )
-    return OwnFilter(
-        search=search.strip(),
-        task=task,
-        answer=answer,
-        flagged="flagged" in with_,
-    )
+    return OwnFilter(search=search.strip(), task=task, answer=answer, flagged="flagged" in with_)
 
 
 def _choice(column: st.delta_generator.DeltaGenerator, field: str, names: dict[str, str]) -> str | None:

@@ -18,7 +18,6 @@ from audit.judging.words import (
     labels_that_read,
     set_words,
     stored_words,
-    words_if,
 )
 from audit.messages import LANGUAGES
 from audit.store import reading
@@ -26,10 +25,9 @@ from audit.store.core import question, study
 from audit.studies.uploads import uploaded_here
 from audit.studies.versions import all_versions
 from audit.tasks import get_task, wording
-from audit.tasks.questions import UNSURE
 from audit.tasks.words import ANY, OwnWords
 from audit.ui import session
-from audit.ui.language import language, plain, single_choice, t, task_name, words_here
+from audit.ui.language import language, single_choice, t, task_name, words_here
 
 ROLES = ("manager",)
 
@@ -63,19 +61,6 @@ def _tasks(connection: Connection, uploaded: list[str]) -> list[str]:
     asked = connection.execute(union(select(study.c.task), select(question.c.task))).scalars().all()
     planned = [version.content["study"]["task"] for history in all_versions(connection).values() for version in history]
     return sorted(task for task in {*asked, *planned, *uploaded} if has_words(task)) or ["sentiment"]
-
-
-def _preview(task: str, code: str, own: OwnWords) -> None:
-    """What an annotator reads: the question, the answers, the guideline."""
-    words = wording(task, code, own)
-    labels = {label: plain(words.labels[label]) for label in (*labels_that_read(task), UNSURE)}
-    with st.container(border=True, key="words-preview"):
-        st.markdown(f"### {plain(words.question)}")
-        with st.container(horizontal=True):
-            for label, text in labels.items():
-                st.button(text, disabled=True, key=f"preview-{task}-{label}")
-        listed = "\n".join(f"- **{text}**" for label, text in labels.items() if label != UNSURE)
-        st.markdown(words.guideline.replace("{labels}", listed))
 
 
 def _form(engine: Engine, account_id: int, task: str, code: str, stored: WordsVersion, answers: int) -> None:
@@ -114,14 +99,7 @@ def _form(engine: Engine, account_id: int, task: str, code: str, stored: WordsVe
             key=f"words-guideline-{place}",
         )
         change = st.checkbox(t("words.change", count=answers), key=f"words-change-{place}") if answers else False
-        with st.container(horizontal=True):
-            submitted = st.form_submit_button(t("words.store"), type="primary")
-            looked_at = st.form_submit_button(t("words.preview"), icon=":material/visibility:")
-    if looked_at:
-        with session.showing_refusals(), reading(engine) as connection:
-            st.caption(t("words.not_stored"))
-            own = words_if(connection, task, written if code == ANY else {code: written})
-            _preview(task, code or language(), own)
+        submitted = st.form_submit_button(t("words.store"), type="primary")
     if not submitted:
         return
     if answers and not change:

@@ -43,8 +43,3 @@ def test_a_dispute_says_how_much_waits_for_it_and_is_settled_by_a_code(prepared:
     assert (stored["code"], stored["reason"], stored["guideline"], stored["allowed"]) == (
         "mixed_opinion", "", guideline_of("sentiment", "input").version, ["neutral"],
     )  # fmt: skip
-
-
-def test_the_log_of_an_account_that_is_no_manager_stays_closed(prepared: Prepared) -> None:
-    app = go(open_app(prepared.judge), "log")
-    assert not any(text_in("en", "log.what") in element.value for element in app.caption)

@@ -3,18 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from app_driver import (
-    PASSWORD,
-    TEXTS,
-    Prepared,
-    blocks,
-    in_both,
-    log_in,
-    open_app,
-    press_answer,
-    rows,
-    said,
-)
+from app_driver import PASSWORD, TEXTS, Prepared, blocks, in_both, log_in, open_app, press_answer, rows, said
 from streamlit.testing.v1 import AppTest
 
 from audit.judging.judgements import judge

@@ -38,7 +38,7 @@ def test_menus_follow_the_role() -> None:
     ]  # fmt: skip
     assert [page.name for page in pages_for("manager")] == NAMES
     menu = [page.name for page in PAGES if page.in_menu("manager")]
-    assert menu == ["studies", "annotate", "results", "quality", "accounts", "browse", "data", "log"]
+    assert menu == ["studies", "annotate", "results", "quality", "accounts", "browse", "data"]
 
 
 @pytest.mark.slow

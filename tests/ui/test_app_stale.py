@@ -30,29 +30,22 @@ def number(prepared: Prepared) -> int:
         return connection.execute(select(func.count()).select_from(table_of(tables.Judgement))).scalar_one()
 
 
-def button(app, label: str):
-    return next(button for button in app.button if button.label == label)
-
-
 @pytest.mark.slow
 @in_both
 def test_choose_look_confirm_and_answer_again(judged: Prepared, language: str) -> None:
     app = go(open_app(judged.boss, language), "stale")
     assert not app.exception
-    app.multiselect[0].set_value(["positive"])
-    button(app, text_in(language, "stale.preview")).click().run()
+    app.multiselect(key="stale-labels").set_value(["positive"]).run()
     numbers = {"judgements": 8, "people": 2, "adjudications": 0, "questions": 4}
     assert text_in(language, "stale.would", **numbers) in said(app)
-    # Without the tick nothing goes, and without a reason neither.
-    button(app, text_in(language, "stale.go")).click().run()
-    assert text_in(language, "stale.need_confirm") in said(app)
-    app.checkbox[-1].set_value(True)
-    button(app, text_in(language, "stale.go")).click().run()
+    go_on = "stale-go-8-0-4-2"
+    assert app.button(key=go_on).disabled
+    app.checkbox(key="stale-sure-8-0-4-2").set_value(True).run()
+    app.button(key=go_on).click().run()
     assert text_in(language, "stale.reason_needed")[:12].lower() in said(app).lower()
     assert number(judged) == 8
-    app.text_area[0].set_value(REASON)
-    app.checkbox[-1].set_value(True)
-    button(app, text_in(language, "stale.go")).click().run()
+    app.text_area(key="stale-reason").set_value(REASON)
+    app.button(key=go_on).click().run()
     assert text_in(language, "stale.went", **numbers) in said(app)
     assert number(judged) == 16
     page = open_app(judged.ann, language)
