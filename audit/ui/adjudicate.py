@@ -35,7 +35,7 @@ from audit.ui.decision import (
     show_beside_form,
     show_opinions,
 )
-from audit.ui.language import direction, html, label_names, output_words, single_choice, t
+from audit.ui.language import direction, html, label_names, output_words, press, single_choice, t
 from audit.ui.question import FIELD, LEAST, heading, ignore_held_keys
 
 # Disputed and flagged questions: what waits for one, what people said of it, and the form that settles it.
@@ -61,13 +61,9 @@ def dispute_card(engine: Engine, account_id: int, ids: list[int]) -> None:
     count_column, order_column = st.columns(2, vertical_alignment="center")
     names = {order: t(f"dispute.{order}") for order in ORDERS}
     order = order_column.selectbox(
-        t("dispute.order"),
-        ORDERS,
-        format_func=names.__getitem__,
-        key=ORDER,
-        label_visibility="collapsed",
+        t("dispute.order"), ORDERS, format_func=names.__getitem__, key=ORDER, label_visibility="collapsed",
         on_change=_begin_again,
-    )
+    )  # fmt: skip
     question_id = _on_screen(DISPUTED, put_last(_DISPUTES_LATER, by_id if order == ORDERS[0] else ids))
     count_column.caption(t("dispute.count", count=len(ids)))
     _settle_form(engine, account_id, question_id, DISPUTED, by_id.get(question_id))
@@ -99,14 +95,10 @@ def _settle_form(engine: Engine, account_id: int, question_id: int, mode: str, c
         if mode == FLAGS:
             with st.container(key="send-back", border=True):
                 st.text_area(t("flagged.note"), max_chars=FIELD, height=68, key=f"note-{shown.id}")
-                st.button(
-                    t("flagged.send_back"),
-                    key=f"back-{shown.id}",
-                    shortcut="b",
+                press(
+                    t("flagged.send_back"), f"back-{shown.id}", _send_back, engine, account_id, shown.id, shortcut="b",
                     help=t("flagged.send_back_help"),
-                    on_click=_send_back,
-                    args=(engine, account_id, shown.id),
-                )
+                )  # fmt: skip
         _small_buttons(engine, account_id, shown, _DISPUTES_LATER)
 
 
@@ -122,7 +114,6 @@ def _settle(engine: Engine, account_id: int, shown: Shown, mode: str) -> None:
 
 @session.callback
 def _send_back(engine: Engine, account_id: int, question_id: int) -> None:
-    """Send a flagged question back, with the note to the annotators."""
     if _require_on_screen(FLAGS, question_id) < LEAST:
         return
     note = str(st.session_state.get(f"note-{question_id}") or "")
@@ -212,7 +203,7 @@ def _storing(done: str | None = None, icon: str = ":material/check:") -> Iterato
 
 def _store_button(text: str, key: str, action: Callable[..., None], *args: object) -> None:
     with st.container(key="judge-together"):
-        st.button(text, key=key, shortcut="Enter", type="primary", on_click=action, args=args, width="stretch")
+        press(text, key, action, *args, shortcut="Enter", type="primary", width="stretch")
 
 
 def _small_buttons(engine: Engine, account_id: int, shown: Shown, later: str) -> None:
@@ -223,15 +214,10 @@ def _small_buttons(engine: Engine, account_id: int, shown: Shown, later: str) ->
 
 
 def _undo_button(engine: Engine, account_id: int) -> None:
-    st.button(
-        t("annotate.undo"),
-        key="undo-decision",
-        shortcut="z",
-        type="tertiary",
+    press(
+        t("annotate.undo"), "undo-decision", _undo, engine, account_id, shortcut="z", type="tertiary",
         help=t("adjudicate.undo_help"),
-        on_click=_undo,
-        args=(engine, account_id),
-    )
+    )  # fmt: skip
 
 
 def _nothing(engine: Engine, account_id: int, mode: str, text: str) -> None:
@@ -287,14 +273,11 @@ def _change_form(engine: Engine, account_id: int, settled: Adjudicated) -> None:
     with show_beside_form(shown):
         show_opinions(shown, adjudications.opinions(engine, account_id, shown.id))
         decision_fields(
-            shown,
-            f"again-{settled.id}",
-            why=t("reason.why_changed"),
-            words=t("adjudicate.reason"),
+            shown, f"again-{settled.id}", why=t("reason.why_changed"), words=t("adjudicate.reason"),
             before=_as_decided(settled),
-        )
+        )  # fmt: skip
         _store_button(t("settled.store"), f"store-again-{settled.id}", _store_change, engine, account_id, settled)
-        st.button(t("settled.leave"), key=f"leave-{settled.id}", type="tertiary", on_click=_reopen, args=(None,))
+        press(t("settled.leave"), f"leave-{settled.id}", _reopen, None, type="tertiary")
 
 
 def _as_decided(settled: Adjudicated) -> Decision:

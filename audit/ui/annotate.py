@@ -40,7 +40,7 @@ from audit.tasks import Output, get_task
 from audit.tasks.classification import NONE_OF_THEM
 from audit.tasks.questions import SCALES, UNSURE
 from audit.ui import session
-from audit.ui.language import html, label_name, label_names, plain, sentence, t, task_name, translated
+from audit.ui.language import html, label_name, label_names, plain, press, sentence, t, task_name, translated
 from audit.ui.question import (
     FIELD,
     LEAST,
@@ -184,7 +184,7 @@ def _toggle_guideline() -> None:
 
 def _go_on(text: str, key: str, action: Callable[..., None], *args: object) -> None:
     with st.container(key="go-on"):
-        st.button(text, key=f"training-{key}", shortcut=GO_ON, on_click=action, args=args, type="primary")
+        press(text, f"training-{key}", action, *args, shortcut=GO_ON, type="primary")
 
 
 def _guideline_drawer(shown: Shown) -> None:
@@ -236,7 +236,7 @@ def _gate(engine: Engine, account_id: int, shown: Shown) -> None:
     with st.container(key="gate"):
         args = (shown.task, shown.kind)
         begin = t("first.enter" if is_new else "gate.go_on")
-        st.button(begin, key="gate-begin", shortcut=GO_ON, on_click=_open_gate, args=args, type="primary")
+        press(begin, "gate-begin", _open_gate, *args, shortcut=GO_ON, type="primary")
         if not is_new:
             _small_button("undo", f"gate-{_browser_id(shown.id)}", "z", _undo, engine, account_id)
     if is_new:
@@ -265,14 +265,10 @@ def answer_buttons(shown: Shown, place: str, action: Callable[..., None], *args:
                 st.html(
                     f'<p class="audit-grade">{html(t("browse.right" if answer in graded[0] else "browse.wrong"))}</p>'
                 )
-            st.button(
-                plain(answer_name(answer, shown)),
-                key=f"judge-{place}-{answer}",
-                shortcut=shortcut(answer, number),
-                on_click=action,
-                args=(*args, answer),
-                width="stretch",
-            )
+            press(
+                plain(answer_name(answer, shown)), f"judge-{place}-{answer}", action, *args, answer,
+                shortcut=shortcut(answer, number), width="stretch",
+            )  # fmt: skip
 
 
 def _label_switches(shown: Shown, place: str, action: Callable[..., None], *args: object) -> None:
@@ -282,39 +278,26 @@ def _label_switches(shown: Shown, place: str, action: Callable[..., None], *args
     together = get_task(shown.task).checked(Output("+".join(chosen))).label if chosen else None
     with st.container(key="judge", horizontal=True):
         for number, label in enumerate(answers_of(shown), start=1):
-            st.button(
-                plain(label_name(label, shown.task)),
-                key=f"switch-{place}-{label}",
-                shortcut=str(number),
-                type="primary" if label in chosen else "secondary",
+            press(
+                plain(label_name(label, shown.task)), f"switch-{place}-{label}", _switch, place, label,
+                shortcut=str(number), type="primary" if label in chosen else "secondary",
                 icon=":material/check_box:" if label in chosen else ":material/check_box_outline_blank:",
-                on_click=_switch,
-                args=(place, label),
                 width="stretch",
-            )
-        st.button(
-            plain(label_name(UNSURE, shown.task)),
-            key=f"judge-{place}-{UNSURE}",
-            shortcut="u",
-            on_click=action,
-            args=(*args, UNSURE),
+            )  # fmt: skip
+        press(
+            plain(label_name(UNSURE, shown.task)), f"judge-{place}-{UNSURE}", action, *args, UNSURE, shortcut="u",
             width="stretch",
-        )
+        )  # fmt: skip
     words = label_name(together, shown.task) if together else label_name(NONE_OF_THEM, shown.task)
     with st.container(key="judge-together"):
-        st.button(
+        press(
             plain(t("annotate.confirm" if together else "annotate.confirm_nothing", labels=words)),
-            key=f"judge-{place}-together",
-            shortcut="Enter",
-            disabled=together is None,
-            on_click=action,
-            args=(*args, together),
+            f"judge-{place}-together", action, *args, together, shortcut="Enter", disabled=together is None,
             width="stretch",
-        )
+        )  # fmt: skip
 
 
 def _chosen(place: str) -> tuple[str, ...]:
-    """The labels that are on for the question on the screen."""
     where, labels = st.session_state.get(_SWITCHED_ON, (None, ()))
     return labels if where == place else ()
 
@@ -332,8 +315,7 @@ def _switch(place: str, label: str) -> None:
 
 
 def _small_button(name: str, place: str, key: str, action: Callable[..., None], *args: object) -> None:
-    """A button beside the answers; `place` as of `answer_buttons`."""
-    st.button(t(f"annotate.{name}"), key=f"{name}-{place}", shortcut=key, on_click=action, args=args, type="tertiary")
+    press(t(f"annotate.{name}"), f"{name}-{place}", action, *args, shortcut=key, type="tertiary")
 
 
 # Why there is no question just now.
@@ -438,17 +420,13 @@ def _next(engine: Engine, account_id: int) -> Shown | None:
 
 
 def _answers(engine: Engine, account_id: int, shown: Shown) -> None:
-    """The buttons of the answers; beside each other, the comment and what else can be done with the question."""
     place = _browser_id(shown.id)
     answer_buttons(shown, place, _answer, engine, account_id, shown.id)
     with st.container(key="beside", horizontal=True, gap="small"):
         st.text_input(
-            t("annotate.comment"),
-            key=_comment_key(shown.id),
-            max_chars=FIELD,
-            placeholder=t("annotate.comment_key"),
+            t("annotate.comment"), key=_comment_key(shown.id), max_chars=FIELD, placeholder=t("annotate.comment_key"),
             label_visibility="collapsed",
-        )
+        )  # fmt: skip
         _small_button("undo", place, "z", _undo, engine, account_id)
         _small_button("skip", place, "s", _skip, engine, account_id, shown.id)
         if shown.kind not in SCALES:  # no adjudicator looks at ratings
@@ -457,7 +435,6 @@ def _answers(engine: Engine, account_id: int, shown: Shown) -> None:
 
 
 def _reminders(shown: Shown) -> None:
-    """What this person did with the question before."""
     remembered = shown.remembered
     if remembered.sent_back:
         st.info(plain(t("annotate.sent_back_saying", remark=remembered.sent_back)))
@@ -477,7 +454,6 @@ def _nothing_left(engine: Engine, account_id: int) -> None:
 
 
 def _progress(engine: Engine, account_id: int, shown: Shown | None) -> None:
-    """Today's count, the questions left, the guideline's version."""
     queue = recent(_COUNTS, COUNTS_MAX_AGE, queue_of, engine, account_id)
     share, said = done_and_left(queue)
     if shown is not None:
@@ -647,5 +623,4 @@ def opaque_id(question_id: int) -> str:
 
 @cache
 def _key() -> bytes:
-    """A secret key of this process."""
     return secrets.token_bytes(16)

@@ -49,7 +49,6 @@ def page() -> None:
 
 
 def _detail(entry: Entry, names: Mapping[int, str]) -> str:
-    """Return what the line is about, with the account by its name."""
     about = {} if entry.question_id is None else {"question": entry.question_id}
     of = {"account": names.get(entry.detail["account"])} if "account" in entry.detail else {}
     return json.dumps({**about, **entry.detail, **of}, ensure_ascii=False)[1:-1]
@@ -69,11 +68,6 @@ def _make_and_download(engine: Engine, account_id: int, kind: str, values: dict[
     if ready and ready[0] == kind:
         _, name, content = ready
         st.download_button(
-            t("data.download", size=f"{len(content) / 2**20:,.1f}"),
-            content,
-            name,
-            _TYPES[kind],
-            type="primary",
-            on_click="ignore",
-            icon=":material/download:",
-        )
+            t("data.download", size=f"{len(content) / 2**20:,.1f}"), content, name, _TYPES[kind], type="primary",
+            on_click="ignore", icon=":material/download:",
+        )  # fmt: skip

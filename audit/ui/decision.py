@@ -13,7 +13,7 @@ from audit.judging.asides import check_comment
 from audit.judging.causes import OTHER_REASON, REASONS
 from audit.judging.queue import Shown
 from audit.tasks.classification import NONE_OF_THEM
-from audit.ui.language import html, label_name, plain, sentence, t, translated
+from audit.ui.language import html, label_name, plain, press, sentence, t, translated
 from audit.ui.question import FIELD, answers_of, guideline_shown, labels_together, shortcut, show_question
 
 ON_SCREEN = "decision-shown"
@@ -145,13 +145,9 @@ def _label_switches(shown: Shown, form: str, before: Decision, heading: str | No
     with st.container(key="judge", horizontal=True):
         for number, label in enumerate(answers_of(shown), start=1):
             _switch_button(
-                plain(label_name(label, shown.task)),
-                f"{form}-{label}",
-                shortcut(label, number),
-                label in on,
-                _switch_label,
-                (form, before, shown, label),
-            )
+                plain(label_name(label, shown.task)), f"{form}-{label}", shortcut(label, number), label in on,
+                _switch_label, (form, before, shown, label),
+            )  # fmt: skip
 
 
 def _reason_switches(form: str, before: Decision, why: str) -> None:
@@ -160,27 +156,18 @@ def _reason_switches(form: str, before: Decision, why: str) -> None:
     with st.container(key="reasons", horizontal=True, gap="small"):
         for code in REASONS:
             _switch_button(
-                t(f"reason.{code}"),
-                f"code-{form}-{code}",
-                REASON_KEYS.get(code),
-                code == chosen,
-                _choose,
+                t(f"reason.{code}"), f"code-{form}-{code}", REASON_KEYS.get(code), code == chosen, _choose,
                 (form, before, code),
-            )
+            )  # fmt: skip
 
 
 def _switch_button(
     text: str, key: str, shortcut: str | None, on: bool, action: Callable[..., None], args: tuple[object, ...]
 ) -> None:
-    st.button(
-        text,
-        key=key,
-        shortcut=shortcut,
-        type="primary" if on else "secondary",
+    press(
+        text, key, action, *args, shortcut=shortcut, type="primary" if on else "secondary",
         icon=":material/check_box:" if on else ":material/check_box_outline_blank:",
-        on_click=action,
-        args=args,
-    )
+    )  # fmt: skip
 
 
 def _switch_label(form: str, before: Decision, shown: Shown, label: str) -> None:
@@ -226,9 +213,7 @@ def guideline_drawer(shown: Shown) -> None:
 
 def guideline_button(shown: Shown) -> None:
     """The button that opens and closes the guideline."""
-    st.button(
-        t("annotate.guideline"), key=f"guideline-{shown.id}", shortcut="g", type="tertiary", on_click=_toggle_guideline
-    )
+    press(t("annotate.guideline"), f"guideline-{shown.id}", _toggle_guideline, shortcut="g", type="tertiary")
 
 
 def _toggle_guideline() -> None:
@@ -237,14 +222,7 @@ def _toggle_guideline() -> None:
 
 def later_button(key: str, question_id: int) -> None:
     """The button that puts a question off; `key` names the list of the session that it goes to."""
-    st.button(
-        t("adjudicate.later"),
-        key=f"later-{question_id}",
-        shortcut="s",
-        type="tertiary",
-        on_click=put_off,
-        args=(key, question_id),
-    )
+    press(t("adjudicate.later"), f"later-{question_id}", put_off, key, question_id, shortcut="s", type="tertiary")
 
 
 def put_off(key: str, item: object) -> None:

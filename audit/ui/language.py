@@ -158,15 +158,9 @@ def language_switch() -> None:
         st.session_state[_STATE] = st.session_state[_WIDGET]
 
     st.segmented_control(
-        t("app.language"),
-        list(LANGUAGES),
-        default=language(),
-        required=True,
-        format_func=LANGUAGES.__getitem__,
-        key=_WIDGET,
-        on_change=change,
-        label_visibility="collapsed",
-    )
+        t("app.language"), list(LANGUAGES), default=language(), required=True, format_func=LANGUAGES.__getitem__,
+        key=_WIDGET, on_change=change, label_visibility="collapsed",
+    )  # fmt: skip
 
 
 # Showing texts literally: whatever a corpus, a system or a person wrote is data, never Markdown or HTML.
@@ -279,15 +273,15 @@ def single_choice(label: str, names: Mapping[T, str], key: str, default: T | Non
     Exactly one is chosen at any time. `more` are further parameters of `st.segmented_control`.
     """
     chosen: T = st.segmented_control(
-        label,
-        list(names),
-        default=next(iter(names)) if default is None else default,
-        required=True,
-        format_func=names.__getitem__,
-        key=key,
-        **more,
-    )
+        label, list(names), default=next(iter(names)) if default is None else default, required=True,
+        format_func=names.__getitem__, key=key, **more,
+    )  # fmt: skip
     return chosen
+
+
+def press(label: str, key: str, action: Callable[..., Any], *args: object, **more: Any) -> None:
+    """A button that calls `action` with these arguments; `more` are further parameters of `st.button`."""
+    st.button(label, key=key, on_click=action, args=args, **more)
 
 
 # The page itself: its language, for screen readers and for the choice of Chinese letters, what Streamlit says on it in

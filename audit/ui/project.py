@@ -16,9 +16,19 @@ from audit.studies.next_step import next_step, standing
 from audit.studies.versions import Version, all_versions
 from audit.tasks import get_task
 from audit.ui import form, session
-from audit.ui.accounts import remember_link, show_links
+from audit.ui.accounts import facts_html, remember_link, show_links
 from audit.ui.background_cache import computed
-from audit.ui.language import html, language, plain, sentence, t, task_name, task_wording, translated, with_commands
+from audit.ui.language import (
+    language,
+    plain,
+    press,
+    sentence,
+    t,
+    task_name,
+    task_wording,
+    translated,
+    with_commands,
+)
 from audit.ui.results import report_values
 from audit.ui.study_choice import CHOICE, label, listed_studies
 
@@ -68,12 +78,12 @@ def page() -> None:
     session.show_last()
     if not there or st.session_state.get(form.OPEN):
         if there:
-            st.button(t("project.back"), on_click=_show_form, args=(False,), icon=":material/arrow_back:", key="back")
+            press(t("project.back"), "back", _show_form, False, icon=":material/arrow_back:")
         form.form(engine, account.id)
         return
     with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
         project = _choice(there)
-        st.button(t("form.title"), on_click=_show_form, args=(True,), icon=":material/add:", key="new-study")
+        press(t("form.title"), "new-study", _show_form, True, icon=":material/add:")
     _next_step(engine, account)
     _facts(engine, account, project)
     if project.study is not None:
@@ -117,7 +127,6 @@ def _next_step(engine: Engine, account: Account) -> None:
 
 
 def _facts(engine: Engine, account: Account, project: Project) -> None:
-    """Texts, question, systems and people of a study, a line each."""
     content: Mapping[str, Any] = project.plan.content if project.plan else {"study": {}, "judging": {}, "words": {}}
     task = content["study"].get("task") or (project.study.task if project.study else "sentiment")
     words = task_wording(task)
@@ -140,8 +149,7 @@ def _facts(engine: Engine, account: Account, project: Project) -> None:
             filter(None, (names or t("project.nobody"), t("project.each", count=each) if each else ""))
         ),
     }
-    rows = "".join(f"<dt>{html(t(f'project.{name}'))}</dt><dd>{html(value)}</dd>" for name, value in facts.items())
-    st.html(f'<dl class="audit-orders">{rows}</dl>')
+    st.html(facts_html({t(f"project.{name}"): value for name, value in facts.items()}))
     with st.container(horizontal=True):
         for name in BEHIND:
             if (page := session.page_of(name)) is not None:
@@ -156,7 +164,6 @@ def _labels(task: str) -> tuple[str, ...]:
 
 
 def _how_far(engine: Engine, account: Account, study: ListedStudy, alone: bool) -> None:
-    """One bar for all questions, and the answer so far in one sentence."""
     among = None if alone else study.id
     totals = computed(engine, "totals", {"by": account.id, "study": among}).value
     questions, judgements = totals["questions"], totals["judgements"]

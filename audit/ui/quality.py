@@ -61,7 +61,6 @@ def _notes(document: dict[str, Any]) -> None:
 
 
 def _agreement(engine: Engine, account_id: int) -> None:
-    """Who agrees with whom, on one kind of question at a time."""
     study = choose_study(engine, account_id)
     answer = computed_with_freshness(engine, "agreement", {"by": account_id, "study": study}, "agreement")
     questions = computed(engine, "totals", {"by": account_id, "study": study}).value["questions"]
@@ -145,7 +144,6 @@ def _row(one: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _tasks(engine: Engine, groups: bool, study_id: int | None) -> list[str]:
-    """The tasks of which people judged questions about groups, or about texts and outputs."""
     judged = exists().where(judgement.c.question_id == question.c.id)
     kind = question.c.kind == "group" if groups else question.c.kind.in_(ABOUT_OUTPUTS)
     query = select(question.c.task).where(kind, judged).distinct().order_by(question.c.task)
@@ -159,7 +157,6 @@ def _tasks(engine: Engine, groups: bool, study_id: int | None) -> list[str]:
 
 
 def _controls(engine: Engine, account_id: int) -> None:
-    """The two switches, and the list; more of it has the command line."""
     session.show_last()
     with engine.connect() as connection:
         settings = settings_of(connection)
@@ -195,7 +192,6 @@ def _known(one: KnownQuestion) -> tuple[Any, ...]:
 def _switch(
     engine: Engine, account_id: int, name: str, on: bool, said: list[str], change: Callable[[bool], object]
 ) -> None:
-    """What a switch does, and how it stands; the button changes it."""
     with st.container(border=True, key=name):
         st.markdown("\n\n".join((f"## {said[0]}", *said[1:])))
         label = t("qualification.switch_off" if on else "qualification.switch_on")

@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from audit.judging.asides import COMMENT
+from audit.judging.own_answers import OwnAnswer
 from audit.judging.queue import Shown, ShownGroup
 from audit.judging.words import Guideline, guideline_of
 from audit.relations.asking import group_question, text_names
@@ -137,7 +138,7 @@ def grades_of(shown: Shown) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     return (right, wrong) if right and wrong and shown.labels == (*right, *wrong) else None
 
 
-def answer_name(answer: str, shown: Shown) -> str:
+def answer_name(answer: str, shown: Shown | OwnAnswer) -> str:
     """How an answer to a question reads: a label of its task, or a rating in words."""
     rating = shown.kind in SCALES and answer != UNSURE
     return t(f"scale.{shown.kind}_{answer}") if rating else label_name(answer, shown.task)
@@ -149,7 +150,6 @@ def shortcut(answer: str, number: int) -> str | None:
 
 
 def _texts_html(shown: Shown, compared_with: Sequence[str] | None) -> list[str]:
-    """The texts of a question as HTML, one that is alone in large letters."""
     size = "" if len(shown.texts) > 1 or shown.output is not None else _size(shown.texts)
     pairs = list(zip(shown.texts, shown.languages, strict=False))  # a target language has no text
     if not compared_with:
@@ -169,7 +169,6 @@ def _version_html(shown: Shown, compared_with: Sequence[str], texts: Sequence[st
 
 
 def _size(texts: Sequence[str]) -> str:
-    """The class of a text that is judged alone: large, less so where it is long."""
     return "audit-large audit-long" if _width(texts) > _LONG_ALONE else "audit-large"
 
 
@@ -205,7 +204,6 @@ def counterpart(task_input: Input, other: Input | None, index: int) -> tuple[str
 
 
 def _text_sections(texts: Sequence[str], task: str) -> list[str]:
-    """Texts of an input as HTML, each with its name."""
     return [_section_html(name, text) for name, text in zip(_text_names(task, len(texts)), texts, strict=True)]
 
 
@@ -220,13 +218,11 @@ def _section_html(name: str, content: str, kind: str = "") -> str:
 
 
 def _sections_html(sections: Sequence[str], beside: bool) -> str:
-    """Sections one under the other, or side by side."""
     kinds = "audit-members audit-beside" if beside else "audit-members"
     return f'<div class="{kinds}">{"".join(sections)}</div>'
 
 
 def _exceeds_screen(texts: Sequence[str]) -> bool:
-    """Whether texts one below the other exceed a small screen."""
     return _width(texts) > _SCREEN
 
 
@@ -295,7 +291,6 @@ def answer_bar() -> DeltaGenerator:
 
 
 def _group_html(group: ShownGroup, task: str | None = None) -> str:
-    """The texts of a group as HTML, each under its name, with what differs marked."""
     first = group.members[0].input
     names = text_names([member.role for member in group.members], len(first.texts), language())
     shown = members_html([member.input for member in group.members], task)

@@ -53,18 +53,10 @@ def _show(answer: CachedAnswer, study: int | None, whose: Whose) -> None:
     show_sections(sections(report, code), key)
     with st.container(horizontal=True):
         st.download_button(
-            t("results.download_json"),
-            lambda: json.dumps(report, ensure_ascii=False, indent=2),
-            "report.json",
-            "application/json",
-            on_click="ignore",
-            icon=":material/download:",
-        )
+            t("results.download_json"), lambda: json.dumps(report, ensure_ascii=False, indent=2), "report.json",
+            "application/json", on_click="ignore", icon=":material/download:",
+        )  # fmt: skip
         st.download_button(
-            t("results.download_html"),
-            lambda: str(produce("html", {"report": report, "language": code}, key)),
-            "report.html",
-            "text/html",
-            on_click="ignore",
-            icon=":material/download:",
-        )
+            t("results.download_html"), lambda: str(produce("html", {"report": report, "language": code}, key)),
+            "report.html", "text/html", on_click="ignore", icon=":material/download:",
+        )  # fmt: skip

@@ -183,6 +183,15 @@ def changing(engine: Engine, account_id: int) -> Iterator[None]:
         yield
 
 
+def do(engine: Engine, account_id: int, action: Callable[..., object], *args: object, done: str, **more: Any) -> None:
+    """Do what was asked for by a button, with `by` this account, and show the page anew, which says that it is `done`;
+    or show why it is refused."""
+    with changing(engine, account_id):
+        action(engine, *args, by=account_id, **more)
+        say_next(done)
+        st.rerun()
+
+
 Action = Callable[Concatenate[Engine, int, Arguments], None]
 """A callback: its first arguments are the engine and an account's id."""
 

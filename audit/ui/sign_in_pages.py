@@ -103,24 +103,14 @@ class Visit:
         button, fields = _FORMS[self.form]
         provider = self.form == "welcome" and settings.provider_settings() is not None
         content = _template().render(
-            code=self.code,
-            root=settings.root(),
+            code=self.code, root=settings.root(),
             languages={code: (title, self._address_in(code)) for code, title in LANGUAGES.items()},
-            say=lambda key: self.say(f"{self.form}.{key}"),
-            fields=fields if form else {},
-            button=button,
-            name=self.name[:80],
-            fixed=bool(self.fixed_name),
-            note=("" if self.code == "zh" else " ").join(self.notes),
-            problem=problem,
-            other="login/provider" if provider else "" if form else "login",
-            other_text=self.say("welcome.provider" if provider else "join.log_in"),
-            least=SHORTEST,
-            most=LONGEST,
-            font=_font(),
-            light=FLAGS["theme.light.primaryColor"],
-            dark=FLAGS["theme.dark.primaryColor"],
-        )
+            say=lambda key: self.say(f"{self.form}.{key}"), fields=fields if form else {}, button=button,
+            name=self.name[:80], fixed=bool(self.fixed_name), note=("" if self.code == "zh" else " ").join(self.notes),
+            problem=problem, other="login/provider" if provider else "" if form else "login",
+            other_text=self.say("welcome.provider" if provider else "join.log_in"), least=SHORTEST, most=LONGEST,
+            font=_font(), light=FLAGS["theme.light.primaryColor"], dark=FLAGS["theme.dark.primaryColor"],
+        )  # fmt: skip
         response = HTMLResponse(content, status, _HEADERS)
         if self.request.query_params.get("lang") in LANGUAGES:
             self._set_cookie(response, settings.LANGUAGE, self.code, _YEAR)
@@ -238,7 +228,6 @@ async def _login(throttle: Throttle, visit: Visit) -> Response:
 
 
 async def _provider(_visit: Visit) -> Response:
-    """A redirect to the identity provider, or the login page with the reason."""
     provider = settings.provider_settings()
     url = provider_login_url(provider["name"]) if provider else f"{settings.root()}/login"
     return RedirectResponse(url, 303, _HEADERS)

@@ -1,5 +1,7 @@
 """Making answers stale after the guideline or the labels changed: managers choose, see what goes, and confirm."""
 
+from typing import Any
+
 import streamlit as st
 
 from audit.errors import AuditError
@@ -59,13 +61,13 @@ def _row(tally: Tally) -> dict[str, object]:
 def _choice(tallies: list[Tally]) -> Choice | None:
     """What is chosen; None as long as neither a version nor a label is."""
     questions = sorted({(tally.task, tally.kind) for tally in tallies})
-    names = {(None, None): t("stale.any"), **{asked: _asked(*asked) for asked in questions}}
+    names: dict[Any, str] = {(None, None): t("stale.any"), **{asked: _asked(*asked) for asked in questions}}
     labels: dict[str, str] = {}
     for label, task in sorted({(label, tally.task) for tally in tallies for label in tally.label.split("|")}):
         labels.setdefault(label, label_name(label, task))
     versions = {_version_in_force(*asked) for asked in questions} | {tally.guideline or 1 for tally in tallies}
-    any_version = {None: t("stale.any_version")}
-    below_names = any_version | {version: str(version) for version in sorted(versions, reverse=True) if version > 1}
+    below_names: dict[int | None, str] = {None: t("stale.any_version")}
+    below_names |= {version: str(version) for version in sorted(versions, reverse=True) if version > 1}
     st.write(f"**{t('stale.choose')}**")
     task, kind = st.selectbox(t("stale.which"), list(names), format_func=names.__getitem__, key="stale-which")
     below = st.selectbox(t("stale.below"), list(below_names), format_func=below_names.__getitem__, key="stale-below")

@@ -91,13 +91,9 @@ def _form(engine: Engine, account_id: int, task: str, code: str, stored: WordsVe
             for number, label in enumerate(options)
         }
         written[GUIDELINE] = st.text_area(
-            t("words.guideline"),
-            now.get(GUIDELINE, ""),
-            max_chars=MOST[GUIDELINE],
-            height=280,
-            placeholder=shown.guideline,
-            key=f"words-guideline-{place}",
-        )
+            t("words.guideline"), now.get(GUIDELINE, ""), max_chars=MOST[GUIDELINE], height=280,
+            placeholder=shown.guideline, key=f"words-guideline-{place}",
+        )  # fmt: skip
         change = st.checkbox(t("words.change", count=answers), key=f"words-change-{place}") if answers else False
         submitted = st.form_submit_button(t("words.store"), type="primary")
     if not submitted:

@@ -6,7 +6,7 @@ A `Request` is a job of `audit.runner.executors`; what a database holds is read 
 import os
 import time
 import traceback
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -44,7 +44,7 @@ class Request:
 
     ask: str
     database: str
-    state: Hashable
+    state: Any
     values: dict[str, Any]
     limit: None = None
 
@@ -69,29 +69,28 @@ def be_polite() -> None:
 
 
 def _report(
-    database: str, state: Hashable, *, whose: Whose, target: Target, delta: float, study: int | None = None
+    database: str, state: Any, *, whose: Whose, target: Target, delta: float, study: int | None = None
 ) -> ReportDocument:
-    """The report of a study, or of all."""
     basis = _evidence(database, state, whose, study)
     return report_of(basis, target=target, delta=delta)
 
 
-def _agreement(database: str, _state: Hashable, *, by: int, study: int | None = None) -> list[Entry]:
+def _agreement(database: str, _state: Any, *, by: int, study: int | None = None) -> list[Entry]:
     return stored_agreement(_engine(database), by, _among(database, study))
 
 
 def _quality(
-    database: str, _state: Hashable, *, by: int, groups: bool, task: str | None = None, study: int | None = None
+    database: str, _state: Any, *, by: int, groups: bool, task: str | None = None, study: int | None = None
 ) -> Entry:
     record = judging_record(_engine(database), _among(database, study), by=by)
     return quality_report(record, task, kind="group" if groups else None)
 
 
-def _judges(database: str, _state: Hashable, *, by: int) -> Entry:
+def _judges(database: str, _state: Any, *, by: int) -> Entry:
     return judges_report(_engine(database), by=by)
 
 
-def _totals(database: str, state: Hashable, *, by: int, study: int | None = None) -> Entry:
+def _totals(database: str, state: Any, *, by: int, study: int | None = None) -> Entry:
     """The counts of the database, or those of a study: what is open there is what its report says."""
     engine = _engine(database)
     counts = overview(engine, by, _among(database, study))
@@ -100,17 +99,16 @@ def _totals(database: str, state: Hashable, *, by: int, study: int | None = None
     return totals(counts)
 
 
-def _html(_database: str, _state: Hashable, *, report: ReportDocument, language: str) -> str:
+def _html(_database: str, _state: Any, *, report: ReportDocument, language: str) -> str:
     return to_html(report, language)
 
 
-def _export(database: str, _state: Hashable, *, by: int, pseudonymise: bool) -> str:
+def _export(database: str, _state: Any, *, by: int, pseudonymise: bool) -> str:
     """The path of a zip file, in a folder of its own that the asker deletes."""
     return str(export_archive(_engine(database), by=by, pseudonymise=pseudonymise))
 
 
-def _backup(database: str, _state: Hashable, *, by: int) -> str:
-    """The path of a backup, in a folder of its own that the asker deletes."""
+def _backup(database: str, _state: Any, *, by: int) -> str:
     return str(backup_file(_engine(database), by=by))
 
 
@@ -135,12 +133,11 @@ def _engine(database: str) -> Engine:
 
 
 @lru_cache(maxsize=_CACHED_STATES)
-def _evidence(database: str, state: Hashable, whose: Whose, study: int | None = None) -> Evidence:
+def _evidence(database: str, state: Any, whose: Whose, study: int | None = None) -> Evidence:
     return evidence(_engine(database), whose, study)
 
 
 def _among(database: str, study: int | None) -> ColumnElement[bool] | None:
-    """The condition that a question is one of this study; None: of all."""
     if study is None:
         return None
     with _engine(database).connect() as connection:
