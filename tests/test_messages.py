@@ -23,7 +23,6 @@ DYNAMIC = {
     "noun.": "audit.messages.noun: kinds of things that have names",
     **dict.fromkeys(("welcome.", "account.", "join.", "first.", "reset."), "audit.ui.sign_in_pages: the forms"),
     "streamlit.": "data/ui/page.js: what Streamlit's page says by itself",
-    "domain.": "audit.ui.studies, the form of a plan: the values of a choice",
 }
 """Beginnings of codes that are put together while the program runs, and where."""
 

@@ -43,7 +43,7 @@ def page() -> None:
     people, studies = account_details(engine, by=account.id), study_names(engine, account.id)
     st.header(t("menu.accounts"))
     seen = st.column_config.TextColumn(width=170)
-    st.dataframe([_row(one, studies) for one in people], hide_index=True, column_config={t("accounts.seen"): seen})
+    st.dataframe([_row(one, studies) for one in people], hide_index=True, column_config={t("column.seen_at"): seen})
     if any(one.role == "annotator" and not one.disabled for one in people):  # else what comes next says it
         _warn_of_unread(engine, account.id)
     session.show_last()
@@ -58,7 +58,7 @@ def _row(account: Account, studies: Mapping[int, str]) -> dict[str, str]:
         t("welcome.name"): account.name,
         t("column.role"): t(f"role.{account.role}"),
         t("browse.state"): t("accounts.disabled" if account.disabled else "accounts.enabled"),
-        t("accounts.seen"): f"{account.seen_at:%Y-%m-%d %H:%M} UTC" if account.seen_at else t("accounts.never"),
+        t("column.seen_at"): f"{account.seen_at:%Y-%m-%d %H:%M} UTC" if account.seen_at else t("accounts.never"),
         **_work(account.languages, account.studies, studies),
     }
 

@@ -24,12 +24,10 @@ from audit.ui.background_cache import state
 from audit.ui.causes import cause_card
 from audit.ui.decision import (
     ON_SCREEN,
-    Decision,
     decided,
     decision_fields,
     guideline_button,
     later_button,
-    parts_of,
     prefill,
     put_last,
     show_beside_form,
@@ -85,12 +83,9 @@ def _settle_form(engine: Engine, account_id: int, question_id: int, mode: str, c
     people = adjudications.opinions(engine, account_id, question_id)
     _keep_on_screen(mode, shown.id)
     st.html(_situation_html(people, mode == FLAGS, consequence))
-    form = f"allow-{shown.id}"
     with show_beside_form(shown):
-        show_opinions(shown, people)
-        decision_fields(
-            shown, form, why=t("reason.why_flagged" if mode == FLAGS else "reason.why"), words=t("adjudicate.reason")
-        )
+        show_opinions(people, shown.task)
+        decision_fields(shown, f"allow-{shown.id}", t("reason.why_flagged" if mode == FLAGS else "reason.why"))
         _store_button(t("adjudicate.settle"), f"settle-{shown.id}", _settle, engine, account_id, shown, mode)
         if mode == FLAGS:
             with st.container(key="send-back", border=True):
@@ -105,11 +100,11 @@ def _settle_form(engine: Engine, account_id: int, question_id: int, mode: str, c
 @session.callback
 def _settle(engine: Engine, account_id: int, shown: Shown, mode: str) -> None:
     _require_on_screen(mode, shown.id)
-    decision = decided(shown, f"allow-{shown.id}", reason=True)
-    if decision is not None:
-        labels, words, code = decision.labels, decision.words, decision.code
+    if decision := decided(shown, f"allow-{shown.id}"):
         with _storing():
-            adjudications.adjudicate(engine, account_id, shown.id, labels, words, code, only_open=True)
+            adjudications.adjudicate(
+                engine, account_id, shown.id, decision.labels, decision.words, decision.code, only_open=True
+            )
 
 
 @session.callback
@@ -132,7 +127,7 @@ def _undo(engine: Engine, account_id: int) -> None:
     mode = FLAGS if id in flagged_ids(engine, account_id) else DISPUTED
     st.session_state[_MODE] = mode
     st.session_state[ON_SCREEN] = (mode, id, datetime.now(UTC))
-    prefill(f"allow-{id}", Decision(parts_of(before.shown, before.allowed), before.code, before.reason))
+    prefill(f"allow-{id}", before)
     session.say_next(t("adjudicate.undone"), ":material/undo:")
 
 
@@ -209,7 +204,7 @@ def _store_button(text: str, key: str, action: Callable[..., None], *args: objec
 def _small_buttons(engine: Engine, account_id: int, shown: Shown, later: str) -> None:
     with st.container(key="beside", horizontal=True, gap="small"):
         _undo_button(engine, account_id)
-        later_button(later, shown.id)
+        later_button(later, shown.id, str(shown.id))
         guideline_button(shown)
 
 
@@ -263,7 +258,7 @@ def own_adjudications_card(engine: Engine, account_id: int) -> None:
         with st.container(border=True):
             line, change = st.columns([6, 1], vertical_alignment="center")
             line.html(_adjudication_html(settled))
-            change.button(t("own.change"), key=f"change-{settled.id}", on_click=_reopen, args=(settled.id,))
+            change.button(t("own.change"), key=f"change-{settled.id}", on_click=_reopen, args=(settled,))
     _undo_button(engine, account_id)
 
 
@@ -271,33 +266,26 @@ def _change_form(engine: Engine, account_id: int, settled: Adjudicated) -> None:
     st.caption(t("settled.changing"))
     shown = settled.shown
     with show_beside_form(shown):
-        show_opinions(shown, adjudications.opinions(engine, account_id, shown.id))
-        decision_fields(
-            shown, f"again-{settled.id}", why=t("reason.why_changed"), words=t("adjudicate.reason"),
-            before=_as_decided(settled),
-        )  # fmt: skip
+        show_opinions(adjudications.opinions(engine, account_id, shown.id), shown.task)
+        decision_fields(shown, f"again-{settled.id}", t("reason.why_changed"))
         _store_button(t("settled.store"), f"store-again-{settled.id}", _store_change, engine, account_id, settled)
         press(t("settled.leave"), f"leave-{settled.id}", _reopen, None, type="tertiary")
 
 
-def _as_decided(settled: Adjudicated) -> Decision:
-    return Decision(parts_of(settled.shown, settled.allowed), settled.code, settled.reason)
-
-
 @session.callback
 def _store_change(engine: Engine, account_id: int, settled: Adjudicated) -> None:
-    form, before = f"again-{settled.id}", _as_decided(settled)
-    decision = decided(settled.shown, form, before=before)
-    if decision is not None:
+    if decision := decided(settled.shown, f"again-{settled.id}"):
         adjudications.change_adjudication(
             engine, account_id, settled.id, decision.labels, decision.words, decision.code
         )
-        st.session_state.pop(_CHANGING, None)
+        _reopen(None)
         session.say_next(t("adjudicate.done"))
 
 
-def _reopen(adjudication_id: int | None) -> None:
-    st.session_state[_CHANGING] = adjudication_id
+def _reopen(settled: Adjudicated | None) -> None:
+    st.session_state[_CHANGING] = settled and settled.id
+    if settled is not None:
+        prefill(f"again-{settled.id}", settled)
 
 
 def _adjudication_html(settled: Adjudicated) -> str:

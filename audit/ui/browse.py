@@ -253,7 +253,7 @@ def _part(part: Part, shown: str, name: str, task: str) -> str:
 
 def _output(part: Part, task: str) -> str:
     if part.output is None or part.output.absent:
-        return t("browse.none")
+        return t("list.none")
     if part.output.error:
         return t("browse.error", error=part.output.error)
     words = [label_name(part.output.label, task)] if part.output.label else []

@@ -23,7 +23,7 @@ from audit.tasks.questions import asks_pairs
 from audit.ui import session
 from audit.ui.background_cache import state
 from audit.ui.browse import members, summary_of
-from audit.ui.decision import put_last, put_off
+from audit.ui.decision import later_button, put_last
 from audit.ui.language import html, press, t
 from audit.ui.question import FIELD, LEAST, answer_bar, heading, heading_html, legend_html
 
@@ -62,7 +62,7 @@ def cause_card(roles: tuple[str, ...]) -> None:
 
 def _next(without: tuple[Pair, ...]) -> Pair | None:
     reopened: Pair | None = st.session_state.get(_REOPENED)
-    if reopened is not None and reopened in without:
+    if reopened in without and reopened not in st.session_state.get(_LATER, ()):
         return reopened
     return next(iter(put_last(_LATER, without)), None)
 
@@ -94,7 +94,7 @@ def _show_group(engine: Engine, account_id: int, pair: Pair, version: tuple[Any,
                 label_visibility="collapsed",
             )  # fmt: skip
             _undo_button(engine, account_id, name)
-            press(t("adjudicate.later"), f"later-cause-{name}", _put_off_pair, pair, shortcut="s", type="tertiary")
+            later_button(_LATER, pair, f"cause-{name}")
     if st.session_state.get(_ON_SCREEN, (None,))[0] != pair:
         st.session_state[_ON_SCREEN] = (pair, datetime.now(UTC))
 
@@ -134,10 +134,6 @@ def _give_cause(engine: Engine, account_id: int, pair: Pair, code: str) -> None:
 @session.callback
 def _undo_cause(engine: Engine, account_id: int) -> None:
     pair = take_back_cause(engine, account_id)
+    st.session_state[_LATER] = [other for other in st.session_state.get(_LATER, ()) if other != pair]
     session.say_next(t("causes.undone" if pair else "annotate.nothing_to_undo"), ":material/undo:")
     st.session_state[_REOPENED] = pair
-
-
-def _put_off_pair(pair: Pair) -> None:
-    put_off(_LATER, pair)
-    st.session_state.pop(_REOPENED, None)

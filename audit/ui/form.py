@@ -184,7 +184,7 @@ def _columns(table: pd.DataFrame, guess: Columns, id: str) -> Columns:
     def choose(name: str, options: Sequence[str | None], guessed: str | None) -> str | None:
         chosen: str | None = next(places).selectbox(
             t(f"form.column_{name}"), options, options.index(guessed) if guessed in options else 0,
-            format_func=lambda column: column or t("form.none"), **_kept(f"{name}-{id}"),
+            format_func=lambda column: column or t("list.none"), **_kept(f"{name}-{id}"),
         )  # fmt: skip
         return chosen
 
@@ -258,7 +258,7 @@ def _file_labels(texts: Texts, task: str) -> dict[str, str]:
         return {
             label: st.selectbox(
                 plain(label[:40]), options, options.index(guess[label] or ""), width=180,
-                format_func=lambda option: label_name(option, task) if option else t("form.none"),
+                format_func=lambda option: label_name(option, task) if option else t("list.none"),
                 **_kept(f"meaning-{task}-{label}-{texts.file}"),
             )
             for label in unknown
@@ -303,7 +303,7 @@ def _own_system(engine: Engine, account_id: int, texts: Texts, asked: Asked) -> 
         model = st.text_input(t("form.model"), placeholder="qwen3-8b", **_kept("model")).strip()
     if keys := keys_here():
         key = st.selectbox(
-            t("form.key"), [None, *keys], format_func=lambda name: name or t("form.none"), **_kept("key")
+            t("form.key"), [None, *keys], format_func=lambda name: name or t("list.none"), **_kept("key")
         )
     else:
         st.caption(t("form.no_key"))
@@ -357,7 +357,7 @@ def _more(engine: Engine, texts: Texts, asked: Asked) -> dict[str, Any]:
         if base_of(asked.task) == "classification" and texts.corpus is None:
             st.toggle(t("form.several"), **_kept("several"))
         guideline = st.text_area(
-            t("form.guideline"), max_chars=MOST[GUIDELINE], height=200,
+            t("annotate.guideline"), max_chars=MOST[GUIDELINE], height=200,
             placeholder=task_wording(asked.task).guideline, **_kept(f"guideline-{base_of(asked.task)}"),
         )  # fmt: skip
     return {"name": name.strip(), "base": int(base), "decide": decide, "tests": tests, "gold": bool(gold),

@@ -102,7 +102,7 @@ def _choice(there: Sequence[Project]) -> Project:
         return there[0]
     names = [label(project.study) if project.study else project.name for project in there]
     wanted = next((at for at, project in enumerate(there) if project.name == st.session_state.get(_CHOSEN)), 0)
-    at: int = st.selectbox(t("browse.study"), range(len(there)), wanted, format_func=names.__getitem__, width=420)
+    at: int = st.selectbox(t("column.study"), range(len(there)), wanted, format_func=names.__getitem__, width=420)
     st.session_state[_CHOSEN] = there[at].name
     if (study := there[at].study) is not None:
         st.session_state[CHOICE] = study.id
@@ -149,7 +149,7 @@ def _facts(engine: Engine, account: Account, project: Project) -> None:
             filter(None, (names or t("project.nobody"), t("project.each", count=each) if each else ""))
         ),
     }
-    st.html(facts_html({t(f"project.{name}"): value for name, value in facts.items()}))
+    st.html(facts_html({t(f"form.{name}"): value for name, value in facts.items()}))
     with st.container(horizontal=True):
         for name in BEHIND:
             if (page := session.page_of(name)) is not None:

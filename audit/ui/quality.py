@@ -114,7 +114,7 @@ def _judges(engine: Engine, account_id: int) -> None:
 def _annotators(engine: Engine, account_id: int) -> None:
     study = choose_study(engine, account_id)
     names = {name: t(f"quality.{name}") for name in ("inputs", "groups")}
-    groups = single_choice(t("quality.about"), names, "quality-about", label_visibility="collapsed") == "groups"
+    groups = single_choice(t("column.questions"), names, "quality-about", label_visibility="collapsed") == "groups"
     tasks = _tasks(engine, groups, study)
     task = None
     if len(tasks) > 1:

@@ -51,7 +51,7 @@ def _row(tally: Tally) -> dict[str, object]:
     version = t("stale.elsewhere") if tally.guideline == ELSEWHERE else tally.guideline or t("stale.not_noted")
     return {
         t("stale.answers"): tally.number,
-        t("stale.which"): _asked(tally.task, tally.kind),
+        t("column.questions"): _asked(tally.task, tally.kind),
         t("stale.what_column"): t(f"stale.{tally.what}"),
         t("annotate.guideline"): str(version),
         t("stale.labels_column"): labels if tally.known else t("stale.gone", label=labels),
@@ -69,7 +69,7 @@ def _choice(tallies: list[Tally]) -> Choice | None:
     below_names: dict[int | None, str] = {None: t("stale.any_version")}
     below_names |= {version: str(version) for version in sorted(versions, reverse=True) if version > 1}
     st.write(f"**{t('stale.choose')}**")
-    task, kind = st.selectbox(t("stale.which"), list(names), format_func=names.__getitem__, key="stale-which")
+    task, kind = st.selectbox(t("column.questions"), list(names), format_func=names.__getitem__, key="stale-which")
     below = st.selectbox(t("stale.below"), list(below_names), format_func=below_names.__getitem__, key="stale-below")
     chosen = st.multiselect(
         t("stale.labels"), list(labels), format_func=labels.__getitem__, placeholder=t("studies.choose"),

@@ -40,7 +40,7 @@ def choose_study(engine: Engine, account_id: int, *, says_pooled: bool = True) -
     names[ALL] = t("study_choice.all", count=len(studies))
     first = first_choice(studies)
     chosen: int = st.selectbox(
-        t("browse.study"), list(names), index=list(names).index(first.id) if first else 0,
+        t("column.study"), list(names), index=list(names).index(first.id) if first else 0,
         format_func=names.__getitem__, key=CHOICE, width=420, help=t("study_choice.help"), persist_state="session",
     )  # fmt: skip
     if chosen == ALL and says_pooled:

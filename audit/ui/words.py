@@ -35,7 +35,7 @@ ROLES = ("manager",)
 def page() -> None:
     """A task, a language of readers, and the form with the words that were set; what is empty is in audit's words."""
     engine, account = session.enter(*ROLES)
-    st.header(t("words.title"))
+    st.header(t("menu.words"))
     st.write(t("words.what"))
     session.show_last()
     uploaded = [corpus.task for corpus in uploaded_here(engine).values()]

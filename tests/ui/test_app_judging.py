@@ -58,16 +58,6 @@ def test_a_session_that_somebody_else_comes_back_to_begins_anew(
     assert app.text_input[0].value == ""
 
 
-def test_a_disabled_account_is_out_at_the_next_click(prepared: Prepared) -> None:
-    app = open_app(prepared.ann)
-    table = table_of(tables.Annotator)
-    with prepared.engine.begin() as connection:
-        connection.execute(table.update().where(table.c.name == "ann").values(disabled=True))
-    app.run()
-    assert "account_id" not in app.session_state
-    assert not rows(prepared, tables.Judgement)
-
-
 def test_an_answer_that_comes_too_soon_is_not_taken(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(annotate, "LEAST", timedelta(minutes=1))
     app = open_app(prepared.ann)

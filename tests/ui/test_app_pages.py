@@ -12,7 +12,7 @@ from audit.judging.queue import next_question
 from audit.judging.sign_in import end_logins
 from audit.store import table_of, tables
 from audit.ui.language import text_in
-from audit.ui.pages import PAGES, pages_for
+from audit.ui.pages import PAGES, Page, pages_for
 
 NAMES = [page.name for page in PAGES]
 
@@ -42,24 +42,18 @@ def test_menus_follow_the_role() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [page.name for page in PAGES if "annotator" not in page.roles])
-def test_a_page_refuses_an_annotator_who_reaches_it(prepared: Prepared, name: str) -> None:
-    app = AppTest.from_function(one_page, args=(name,), default_timeout=60)
-    app.session_state["account_id"] = prepared.ann.id
-    app.session_state["role"] = "manager"
-    app.run()
-    assert not app.exception
-    assert text_in("en", "app.not_allowed") in said(app)
-    assert not app.dataframe
-    assert not app.button
-    assert blocks(app) == ""
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_page_refuses_somebody_who_is_not_logged_in(prepared: Prepared, name: str) -> None:
-    app = AppTest.from_function(one_page, args=(name,), default_timeout=60).run()
-    assert text_in("en", "app.logged_out") in said(app)
-    assert not app.button
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_refuses_strangers_and_annotators_who_reach_it(prepared: Prepared, page: Page) -> None:
+    for account in (None, *([] if "annotator" in page.roles else [prepared.ann])):
+        app = AppTest.from_function(one_page, args=(page.name,), default_timeout=60)
+        if account:
+            app.session_state["account_id"] = account.id
+        app.session_state["role"] = "manager"
+        app.run()
+        assert not app.exception
+        assert text_in("en", "app.not_allowed" if account else "app.logged_out") in said(app)
+        assert not app.dataframe
+        assert not app.button
 
 
 @pytest.mark.parametrize(("name", "home"), [("ann", "annotate"), ("judge", "adjudicate"), ("boss", "studies")])

@@ -149,13 +149,6 @@ def test_the_password_is_changed_and_the_other_browsers_are_out(served: Served, 
 
 
 @pytest.mark.slow
-def test_secrets_are_in_no_log(served: Served) -> None:
-    printed = served.log.read_text(encoding="utf-8")
-    assert "Traceback" not in printed
-    assert "argon2" not in printed
-
-
-@pytest.mark.slow
 def test_limits_https_and_a_base_path_are_settings(served: Served, tmp_path: Path) -> None:
     path = str(served.engine.url.database)
     base = {"STREAMLIT_SERVER_BASE_URL_PATH": "judge/here"}
