@@ -20,7 +20,7 @@ from audit.studies.impact import Consequence, consequences
 from audit.tasks import Input
 from audit.tasks.questions import UNSURE
 from audit.ui import session
-from audit.ui.background_cache import state
+from audit.ui.background_cache import studies_state
 from audit.ui.causes import cause_card
 from audit.ui.decision import (
     ON_SCREEN,
@@ -224,8 +224,9 @@ def _nothing(engine: Engine, account_id: int, mode: str, text: str) -> None:
 def _consequences_of(engine: Engine, account_id: int, ids: list[int]) -> list[Consequence]:
     with engine.connect() as connection:
         answers, settled = (count_rows(connection, table) for table in (answer, adjudication))
+    key = (*studies_state(engine), settled, answers // _REFRESH_AFTER, tuple(ids))
     try:
-        return _consequences(engine, account_id, (*state(engine), settled, answers // _REFRESH_AFTER, tuple(ids)))
+        return _consequences(engine, account_id, key)
     except AuditError:
         # No outputs were checked yet, so no question has consequences.
         return [Consequence(id) for id in ids]

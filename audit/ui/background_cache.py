@@ -9,10 +9,10 @@ for it anew.
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillWorking
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -50,8 +50,6 @@ QUICK = 2.0
 """Seconds: what took no longer is computed anew whenever answers have come."""
 MAX_ANSWERS = 200
 """Answers that are kept."""
-DAILY_REQUESTS = ("totals", "people")
-"""What also changes with the day and with flags, which change no report."""
 _POLL_INTERVAL = 0.25
 """Seconds after which a waiting page looks whether somebody went elsewhere."""
 State = tuple[Any, ...]
@@ -119,81 +117,58 @@ def _process() -> Executor:
     return Processes(1, "spawn", be_polite)
 
 
-def computed(engine: Engine, request: str, values: dict[str, Any], *, recompute: bool = False) -> CachedAnswer:
+def computed(engine: Engine, ask: str, values: dict[str, Any], *, recompute: bool = False) -> CachedAnswer:
     """The answer to a request about this database; waits for it where there is none that may be shown.
 
     `values` go to the worker. `recompute` computes what is not current, however long it takes; so is what was computed
-    before something was run or drawn: it is about other studies, not about fewer answers. Raises what the worker
-    refused with.
+    before something was run or drawn: it is about other studies, not about fewer answers. Raises AuditError where the
+    worker refuses.
     """
-    cache = _cache()
-    state, name = _state_and_name(engine, request, values)
-    cached = cache.get(name)
-    if cached is not None and cached.state == state:
+    request, cached = _request(engine, ask, values)
+    if cached is not None and cached.state == request.state:
         return cached
-    of_these_studies = cached is not None and cached.state[_OF_STUDIES] == state[_OF_STUDIES]
-    if cached is not None and cached.seconds > QUICK and of_these_studies and not recompute:
-        return CachedAnswer(cached.value, cached.state, cached.at, cached.seconds, current=False)
-    return _wait(cache.start(name, Request(request, session.database_url(), state, values)))
+    if cached is not None and cached.seconds > QUICK and cached.state[0] == request.state[0] and not recompute:
+        return replace(cached, current=False)
+    return _wait(_cache().start(_name(request), request))
 
 
-def computed_now(engine: Engine, request: str, values: dict[str, Any], anew: bool = False) -> Any:
-    """What the worker answers to a request about the database as it is now (`anew`: whatever it answered before): for
-    the API, which shows nothing while it waits. Raises what the worker refused with."""
-    cache = _cache()
-    state, name = _state_and_name(engine, request, values)
-    name += f" {time.monotonic_ns()}" if anew else ""  # nobody else waits for the same answer, and takes it away
-    cached = cache.get(name)
-    if cached is not None and cached.state == state:
+def computed_now(engine: Engine, ask: str, values: dict[str, Any], anew: bool = False) -> Any:
+    """What the worker answers to a request about the database as it is now (`anew`: whatever it answered before), where
+    nothing is shown meanwhile. Raises AuditError where the worker refuses."""
+    request, cached = _request(engine, ask, values)
+    if cached is not None and cached.state == request.state and not anew:
         return cached.value
-    return cache.start(name, Request(request, session.database_url(), state, values)).result().value
+    name = f"{_name(request)} {time.monotonic_ns()}" if anew else _name(request)  # nobody else takes the answer away
+    return _cache().start(name, request).result().value
 
 
-def _state_and_name(engine: Engine, request: str, values: dict[str, Any]) -> tuple[State, str]:
-    """The state of the database that an answer depends on, and what the answer is kept by."""
+def _request(engine: Engine, ask: str, values: dict[str, Any]) -> tuple[Request, CachedAnswer | None]:
+    """The request, and what it was answered last."""
     state = state_of(engine)
-    if request in DAILY_REQUESTS:
-        state += (f"{datetime.now(UTC):%Y-%m-%d}", _last_aside(engine))
-    return state, repr((session.database_url(), request, sorted(values.items())))
+    if ask == "totals":  # flags, and another day, change no report
+        state += (f"{datetime.now(UTC):%Y-%m-%d}", *_values(engine, [func.max(aside.c.id)]))
+    request = Request(ask, session.database_url(), state, values)
+    return request, _cache().get(_name(request))
 
 
-def produce(request: str, values: dict[str, Any], key: Sequence[Any]) -> Any:
-    """What the worker makes from values alone, without a database (a picture, a document); kept by `key`.
-
-    For downloads: it waits without showing anything.
-    """
-    cache, name = _cache(), repr((request, *key))
-    cached = cache.get(name)
-    if cached is None:
-        cached = cache.start(name, Request(request, "", (), values)).result()
-    return cached.value
-
-
-_OF_STUDIES = slice(0, 6)
-"""The part of a state that changes with what was run and drawn alone."""
+def _name(request: Request) -> str:
+    return repr((request.database, request.ask, sorted(request.values.items())))
 
 
 def state_of(engine: Engine) -> State:
-    """A value that changes whenever a report would. Cheap: histories only grow, and rounds store their times."""
-    of_studies = [func.max(table.c.id) for table in (study, system, relation)]
-    others = [func.max(table.c.id) for table in (judgement, adjudication, cause, plan, log)]
-    counts = _counts(progress, draw, validity_draw), _counts(judge_answer, repeat)
+    """A value that changes whenever a report would; first in it is that of `studies_state`. Cheap: histories only grow,
+    and rounds store their times."""
+    newest = [func.max(table.c.id) for table in (system, relation, judgement, adjudication, cause, log)]
     terms = [func.max(sample.c.quorum), func.sum(sample.c.annotators), func.sum(sample.c.follow_ups)]
     terms.append(func.max(round_table.c.given_up_at))
-    return _values(engine, [*of_studies, *counts[0], *others, *counts[1], *terms, *_LAST])
+    return studies_state(engine), *_values(engine, [*newest, *terms, *_counts(judge_answer, repeat)])
 
 
 def studies_state(engine: Engine) -> State:
-    """A value that changes whenever a study is made, run, planned or drawn; answers leave it as it is."""
-    return _values(engine, [func.max(study.c.id), func.max(plan.c.id), *_counts(progress, draw), *_LAST])
-
-
-def _last_aside(engine: Engine) -> Any:
-    return _values(engine, [func.max(aside.c.id)])[0] or 0
-
-
-_LAST = (func.max(verdict.c.group_id), func.max(round_table.c.drawn_at))
-"""What grows with every run and every draw."""
+    """A value that changes whenever a study is made, run, planned or drawn; answers leave it as it is. Cheap, since
+    every click of an adjudicator asks it."""
+    newest = func.max(study.c.id), func.max(plan.c.id), func.max(verdict.c.group_id), func.max(round_table.c.drawn_at)
+    return session.database_url(), *_values(engine, [*newest, *_counts(progress, draw, validity_draw)])
 
 
 def _counts(*counted: Table) -> list[ScalarSelect[int]]:
@@ -223,16 +198,16 @@ def computed_with_freshness(engine: Engine, request: str, values: dict[str, Any]
     return computed(engine, request, values, recompute=True)
 
 
-def _wait(future: "Future[CachedAnswer]", clock: Callable[[], float] = time.monotonic) -> CachedAnswer:
+def _wait(future: "Future[CachedAnswer]") -> CachedAnswer:
     """The result, with a line that says for how long it is worked on; Streamlit ends the run there when it must."""
-    started, place = clock(), st.empty()
+    started, place = time.monotonic(), st.empty()
     while True:
         try:
             answer = future.result(timeout=_POLL_INTERVAL)
         except StillWorking:
             if future.done():
                 raise  # the computation itself timed out
-            seconds = clock() - started
+            seconds = time.monotonic() - started
             if seconds >= 1:
                 place.caption(t("workshop.working", seconds=f"{seconds:.0f}"))
             continue
@@ -243,11 +218,3 @@ def _wait(future: "Future[CachedAnswer]", clock: Callable[[], float] = time.mono
 @st.cache_resource(show_spinner=False)
 def _cache() -> AnswerCache:
     return AnswerCache()
-
-
-# The drawn groups with what is observed of their cells, read once for all sessions.
-
-
-def state(engine: Engine) -> tuple[Any, ...]:
-    """What changes whenever something was run or drawn; cheap, since every click of an adjudicator asks it."""
-    return session.database_url(), *_values(engine, [*_counts(draw, progress), *_LAST])

@@ -88,7 +88,7 @@ def _found(engine: Engine, account_id: int, search: str) -> tuple[int, ...] | No
     """The inputs with this text; None where nothing is looked for. Looked for once, not with every click."""
     if not search:
         return None
-    found = _find(engine, account_id, search, (session.database_url(), studies_state(engine)))
+    found = _find(engine, account_id, search, studies_state(engine))
     if found.more:
         st.caption(t("browse.found_more", count=len(found.ids)))
     return found.ids

@@ -21,7 +21,7 @@ from audit.studies.impact import (
 )
 from audit.tasks.questions import asks_pairs
 from audit.ui import session
-from audit.ui.background_cache import state
+from audit.ui.background_cache import studies_state
 from audit.ui.browse import members, summary_of
 from audit.ui.decision import later_button, put_last
 from audit.ui.language import html, press, t
@@ -46,7 +46,7 @@ def cause_card(roles: tuple[str, ...]) -> None:
     """The next false satisfaction without a cause, and a button for each cause. An answer reruns only this."""
     engine, account = session.enter(*roles)
     session.show_last()
-    version = state(engine)
+    version = studies_state(engine)
     with engine.connect() as connection:
         answers = count_rows(connection, answer)
     groups = _false_satisfactions(engine, account.id, (*version, answers))

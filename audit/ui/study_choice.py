@@ -8,7 +8,6 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.studies.listing import ListedStudy, first_choice, list_studies
-from audit.ui import session
 from audit.ui.background_cache import studies_state
 from audit.ui.language import t
 
@@ -21,7 +20,7 @@ ALL = 0
 
 def listed_studies(engine: Engine, account_id: int) -> list[ListedStudy]:
     """The studies of the database; read again where something was run, drawn or planned."""
-    state = (session.database_url(), account_id, studies_state(engine))
+    state = (account_id, studies_state(engine))
     cached = st.session_state.get(_LISTED)
     if cached is None or cached[0] != state:
         cached = st.session_state[_LISTED] = (state, list_studies(engine, account_id))

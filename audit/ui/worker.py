@@ -99,8 +99,8 @@ def _totals(database: str, state: Any, *, by: int, study: int | None = None) -> 
     return totals(counts)
 
 
-def _html(_database: str, _state: Any, *, report: ReportDocument, language: str) -> str:
-    return to_html(report, language)
+def _html(database: str, state: Any, *, language: str, **values: Any) -> str:
+    return to_html(_report(database, state, **values), language)
 
 
 def _export(database: str, _state: Any, *, by: int, pseudonymise: bool) -> str:

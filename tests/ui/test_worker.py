@@ -18,7 +18,7 @@ from audit.runner.executors import InProcess, Processes
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store
 from audit.ui import background_cache
-from audit.ui.background_cache import QUICK, AnswerCache, CachedAnswer, computed, produce, state_of
+from audit.ui.background_cache import QUICK, AnswerCache, CachedAnswer, computed, state_of
 from audit.ui.worker import Request
 
 DEFAULTS = {"whose": "both", "target": "population", "delta": 0.0}
@@ -119,7 +119,7 @@ def test_a_real_process_answers_two_who_ask_the_same_and_another_takes_its_place
     assert not set(multiprocessing.active_children()) - known
 
 
-def test_a_process_that_dies_at_work_is_said_so(cache: AnswerCache, monkeypatch: Any) -> None:
+def test_a_process_that_dies_at_work_is_said_so(cache: AnswerCache) -> None:
     class Dying(InProcess):
         def submit(self, job):
             future = super().submit(job)
@@ -127,7 +127,6 @@ def test_a_process_that_dies_at_work_is_said_so(cache: AnswerCache, monkeypatch:
             return future
 
     cache.quick = Dying()
-    monkeypatch.setattr(background_cache.session, "database_url", lambda: "none.db")
     with pytest.raises(AuditError, match="has ended, perhaps for want of memory"):
-        produce("html", {}, ())
+        cache.start("a", Request("html", "", 1, {})).result()
     assert not cache.running
