@@ -29,7 +29,7 @@ from audit.judging.invitations import (
 )
 from audit.judging.sign_in import DAYS, end_tokens, make_token
 from audit.ui import session, settings
-from audit.ui.language import html, in_words, language_name, plain, t
+from audit.ui.language import html, language_name, plain, t
 from audit.ui.study_choice import study_names
 
 ROLES = ("manager",)
@@ -81,7 +81,7 @@ def _warn_of_unread(engine: Engine, by: int) -> None:
 
 def _role_field(key: str, role: str = "annotator") -> str:
     place = ALL_ROLES.index(role)
-    return st.selectbox(t("column.role"), ALL_ROLES, place, format_func=in_words(ALL_ROLES, "role"), key=key)
+    return st.selectbox(t("column.role"), ALL_ROLES, place, format_func=lambda role: t(f"role.{role}"), key=key)
 
 
 def _languages_field(key: str, languages: Sequence[str] = ()) -> list[str]:

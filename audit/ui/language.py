@@ -23,10 +23,6 @@ _WORDS = "words"
 _WIDGET = "language-switch"
 
 
-texts = catalogue
-"""Every text of one language by its dotted key."""
-
-
 def language() -> str:
     """The code of this session's language: the one chosen here or when logging in, or else Chinese for a Chinese
     browser, or else English."""
@@ -49,16 +45,6 @@ def _of_browser() -> str:
 def t(key: str, **values: object) -> str:
     """The text of this key in this session's language, with its values filled in."""
     return text_in(language(), key, **values)
-
-
-def in_words(names: Iterable[str], prefix: str) -> Callable[[str], str]:
-    """How names of choices read in this session's language, `PREFIX.NAME` each, for `format_func`: read once a run."""
-    return {name: t(f"{prefix}.{name}") for name in names}.__getitem__
-
-
-def text_or(key: str, otherwise: str) -> str:
-    """The text of this key in this session's language, or `otherwise` where there is none."""
-    return texts(language()).get(key, otherwise)
 
 
 def text_in(code: str, key: str, **values: object) -> str:
@@ -109,11 +95,6 @@ def label_names(labels: Iterable[str], task: str) -> str:
     return t("browse.or").join(label_name(label, task) for label in labels)
 
 
-def question_of(task: str) -> str:
-    """The question of a task in this session's language."""
-    return task_wording(task).question
-
-
 def task_name(task: str) -> str:
     """A task in this session's language, with its label scheme where it has one."""
     scheme = task.partition("/")[2]
@@ -121,17 +102,8 @@ def task_name(task: str) -> str:
 
 
 def language_name(code: str) -> str:
-    """A language in this session's language: Spanish, or 西班牙语."""
-    return name_in(language(), code)
-
-
-def name_in(reader: str, code: str) -> str:
-    """The name of the language `code` in the language `reader`; the code itself where it has none.
-
-    >>> name_in("en", "es"), name_in("zh", "es"), name_in("en", "xx")
-    ('Spanish', '西班牙语', 'xx')
-    """
-    return display_name(code, reader) or code
+    """A language in this session's language, Spanish or 西班牙语; the code itself where it has no name there."""
+    return display_name(code, language()) or code
 
 
 def direction(task_input: Input) -> str:
@@ -148,7 +120,7 @@ def in_language(name: str, languages: str) -> str:
 
 def summary(task: str, relation: str, english: str) -> str:
     """A relation's summary in this session's language where the catalogue has it; else that of its docstring."""
-    return summary_from(texts(language()), task, relation, english) if english else ""
+    return summary_from(catalogue(language()), task, relation, english) if english else ""
 
 
 def language_switch() -> None:
@@ -309,7 +281,7 @@ def streamlit_words(code: str) -> list[tuple[str, str]]:
     >>> ("Choose an option", "请选择") in streamlit_words("zh"), ("请选择", "Choose an option") in streamlit_words("en")
     (True, True)
     """
-    pairs = [(name[10:], chinese) for name, chinese in texts("zh").items() if name.startswith("streamlit.")]
+    pairs = [(name[10:], chinese) for name, chinese in catalogue("zh").items() if name.startswith("streamlit.")]
     return pairs if code == "zh" else [(chinese, english) for english, chinese in pairs]
 
 

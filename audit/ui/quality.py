@@ -29,7 +29,6 @@ from audit.ui.language import (
     single_choice,
     t,
     task_name,
-    text_or,
     translated,
 )
 from audit.ui.sections import show_parts, show_table
@@ -78,7 +77,7 @@ def _agreement(engine: Engine, account_id: int) -> None:
     st.caption(t("dashboard.agreement_legend", items=f"{report['items']:,}", people=len(report["annotators"])))
     columns = ("estimate", "low", "high")
     rows = [
-        (text_or(f"coefficient.{one['name']}", one["name"]), *(number(one[name], 3) for name in columns), one["items"])
+        (t(f"coefficient.{one['name']}"), *(number(one[name], 3) for name in columns), one["items"])
         for one in report["coefficients"]
     ]
     heads = [t(f"column.{column}") for column in ("coefficient", *columns, "items")]

@@ -31,7 +31,6 @@ from audit.ui.language import (
     language,
     language_name,
     plain,
-    question_of,
     summary,
     t,
     task_wording,
@@ -100,7 +99,7 @@ def show_question(shown: Shown, compared_with: Sequence[str] | None = None) -> N
 def asked_in_words(shown: Shown) -> str:
     """What is asked, in this session's language and the database's words."""
     if shown.group is None:
-        return t(f"scale.{shown.kind}") if shown.kind in SCALES else question_of(shown.task)
+        return t(f"scale.{shown.kind}") if shown.kind in SCALES else task_wording(shown.task).question
     relation, own = shown.group.relation, words_here().of(shown.task)
     said = summary(shown.task, relation, shown.group.summary)
     return group_question(shown.task, relation, shown.group.follow_ups, language(), summary=said, own=own)

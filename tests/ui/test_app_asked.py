@@ -8,10 +8,11 @@ from asked_driver import MANY, names, prepare_groups, prepare_rows, to_question
 
 from audit.judging.queue import next_question, show
 from audit.judging.words import guideline_of
+from audit.messages import catalogue
 from audit.relations.asking import group_question
 from audit.store import table_of, tables
 from audit.tasks import Input, wording
-from audit.ui.language import html, plain, text_in, texts
+from audit.ui.language import html, plain, text_in
 from audit.ui.question import counterpart
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
@@ -68,7 +69,7 @@ def test_a_group_has_a_plain_question_and_no_verdict(tmp_path, monkeypatch: pyte
     shown = to_question(groups, groups.ann.id, kind="group")
     app = open_app(groups.ann, language)
     page, group = body(app), shown.group
-    said_of = texts("zh").get(f"relation.sentiment.{group.relation}", "") if language == "zh" else group.summary
+    said_of = catalogue("zh").get(f"relation.sentiment.{group.relation}", "") if language == "zh" else group.summary
     assert html(group_question(shown.task, group.relation, group.follow_ups, language, summary=said_of)) in page
     assert text_in(language, "group.text", letter="B") in page
     assert group.summary not in page

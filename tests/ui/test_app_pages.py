@@ -5,7 +5,7 @@ from app_driver import Prepared, blocks, go, in_both, open_app, said
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
-from audit.judging.accounts import list_accounts
+from audit.judging.accounts import change_account, list_accounts
 from audit.judging.invitations import invitations, link_of, use
 from audit.judging.judgements import judge
 from audit.judging.queue import next_question
@@ -54,6 +54,16 @@ def test_a_page_refuses_strangers_and_annotators_who_reach_it(prepared: Prepared
         assert text_in("en", "app.not_allowed" if account else "app.logged_out") in said(app)
         assert not app.dataframe
         assert not app.button
+
+
+def test_a_role_that_is_taken_away_ends_at_the_next_click(prepared: Prepared) -> None:
+    app = go(open_app(prepared.judge), "browse")
+    assert app.dataframe
+    change_account(prepared.engine, "judge", "annotator")
+    app.run()
+    assert not app.exception
+    assert not app.dataframe
+    assert set(page.get("url_pathname") for page in app._registered_pages.values()) <= {"", "answers", "account"}
 
 
 @pytest.mark.parametrize(("name", "home"), [("ann", "annotate"), ("judge", "adjudicate"), ("boss", "studies")])
