@@ -1,5 +1,6 @@
 """The page *Words*: what annotators read about a task of this database. For managers, who change it in a form."""
 
+from itertools import cycle
 from typing import Any
 
 import streamlit as st
@@ -67,33 +68,22 @@ def _form(engine: Engine, account_id: int, task: str, code: str, stored: WordsVe
     """The form of one task in one language, or for all of them; beside each field stands what is said without it."""
     now, place = stored.content.get(code, {}), f"{task}-{code}-{stored.version}"
     shown = wording(task, code or language(), OwnWords(subject=words_here().of(task).subject))
+
+    def given(field: str, usual: str) -> dict[str, Any]:
+        key = f"words-{field}-{place}"
+        return {"value": now.get(field, ""), "max_chars": MOST[field], "placeholder": usual, "key": key}
+
     with st.form(f"words-{place}"):
         written: dict[str, Any] = {
-            QUESTION: st.text_input(
-                t("words.question"),
-                now.get(QUESTION, ""),
-                max_chars=MOST[QUESTION],
-                placeholder=shown.question,
-                key=f"words-question-{place}",
-            )
-        }
-        own_labels = now.get(LABELS, {})
+            QUESTION: st.text_input(t("words.question"), **given(QUESTION, shown.question)), LABELS: {},
+        }  # fmt: skip
         options = labels_that_read(task)
-        columns = st.columns(min(len(options), 4))
-        written[LABELS] = {
-            label: columns[number % len(columns)].text_input(
-                t("words.label", label=label),
-                own_labels.get(label, ""),
-                max_chars=MOST[LABELS],
-                placeholder=shown.labels[label],
-                key=f"words-label-{place}-{label}",
-            )
-            for number, label in enumerate(options)
-        }
-        written[GUIDELINE] = st.text_area(
-            t("words.guideline"), now.get(GUIDELINE, ""), max_chars=MOST[GUIDELINE], height=280,
-            placeholder=shown.guideline, key=f"words-guideline-{place}",
-        )  # fmt: skip
+        for label, column in zip(options, cycle(st.columns(min(len(options), 4))), strict=False):
+            written[LABELS][label] = column.text_input(
+                t("words.label", label=label), now.get(LABELS, {}).get(label, ""), max_chars=MOST[LABELS],
+                placeholder=shown.labels[label], key=f"words-label-{place}-{label}",
+            )  # fmt: skip
+        written[GUIDELINE] = st.text_area(t("words.guideline"), height=280, **given(GUIDELINE, shown.guideline))
         change = st.checkbox(t("words.change", count=answers), key=f"words-change-{place}") if answers else False
         submitted = st.form_submit_button(t("words.store"), type="primary")
     if not submitted:

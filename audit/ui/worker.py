@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Engine
 
@@ -52,7 +52,7 @@ class Request:
         """Return the answer, and how many seconds it took. Raises AuditError for whatever goes wrong."""
         began = time.monotonic()
         try:
-            return ASKS[self.ask](self.database, self.state, **self.values), time.monotonic() - began
+            return ASKS[self.ask](_Database(self.database, self.state), **self.values), time.monotonic() - began
         except AuditError as problem:
             # Errors with several arguments cannot be pickled, so they come back as AuditError.
             kind = type(problem) if type(problem).__init__ is AuditError.__init__ else AuditError
@@ -68,77 +68,61 @@ def be_polite() -> None:
         os.nice(POLITE)
 
 
+class _Database(NamedTuple):
+    """A database in one of its states."""
+
+    path: str
+    state: Any
+
+    @property
+    def engine(self) -> Engine:
+        return _engine(self.path)
+
+    def among(self, study: int | None) -> ColumnElement[bool] | None:
+        """Return the condition that a question is one of this study; None: of all."""
+        with self.engine.connect() as connection:
+            return None if study is None else asked_by(connection, [study])
+
+
+@cache
+def _engine(path: str) -> Engine:
+    return open_store(path)
+
+
+@lru_cache(maxsize=_CACHED_STATES)
+def _evidence(database: _Database, whose: Whose, study: int | None = None) -> Evidence:
+    return evidence(database.engine, whose, study)
+
+
 def _report(
-    database: str, state: Any, *, whose: Whose, target: Target, delta: float, study: int | None = None
+    database: _Database, *, whose: Whose, target: Target, delta: float, study: int | None = None
 ) -> ReportDocument:
-    basis = _evidence(database, state, whose, study)
-    return report_of(basis, target=target, delta=delta)
+    return report_of(_evidence(database, whose, study), target=target, delta=delta)
 
 
-def _agreement(database: str, _state: Any, *, by: int, study: int | None = None) -> list[Entry]:
-    return stored_agreement(_engine(database), by, _among(database, study))
-
-
-def _quality(
-    database: str, _state: Any, *, by: int, groups: bool, task: str | None = None, study: int | None = None
-) -> Entry:
-    record = judging_record(_engine(database), _among(database, study), by=by)
+def _quality(database: _Database, *, by: int, groups: bool, task: str | None = None, study: int | None = None) -> Entry:
+    record = judging_record(database.engine, database.among(study), by=by)
     return quality_report(record, task, kind="group" if groups else None)
 
 
-def _judges(database: str, _state: Any, *, by: int) -> Entry:
-    return judges_report(_engine(database), by=by)
-
-
-def _totals(database: str, state: Any, *, by: int, study: int | None = None) -> Entry:
+def _totals(database: _Database, *, by: int, study: int | None = None) -> Entry:
     """The counts of the database, or those of a study: what is open there is what its report says."""
-    engine = _engine(database)
-    counts = overview(engine, by, _among(database, study))
+    counts = overview(database.engine, by, database.among(study))
     if study is not None and counts.questions.open + counts.questions.audits:
-        counts = counts._replace(questions=open_of(_evidence(database, state, "both", study)))
+        counts = counts._replace(questions=open_of(_evidence(database, "both", study)))
     return totals(counts)
-
-
-def _html(database: str, state: Any, *, language: str, **values: Any) -> str:
-    return to_html(_report(database, state, **values), language)
-
-
-def _export(database: str, _state: Any, *, by: int, pseudonymise: bool) -> str:
-    """The path of a zip file, in a folder of its own that the asker deletes."""
-    return str(export_archive(_engine(database), by=by, pseudonymise=pseudonymise))
-
-
-def _backup(database: str, _state: Any, *, by: int) -> str:
-    return str(backup_file(_engine(database), by=by))
 
 
 ASKS: dict[str, Callable[..., Any]] = {
     "report": _report,
+    "html": lambda database, *, language, **values: to_html(_report(database, **values), language),
     "totals": _totals,
-    "agreement": _agreement,
+    "agreement": lambda database, *, by, study=None: stored_agreement(database.engine, by, database.among(study)),
     "quality": _quality,
-    "judges": _judges,
-    "html": _html,
-    "export": _export,
-    "backup": _backup,
+    "judges": lambda database, *, by: judges_report(database.engine, by=by),
+    "export": lambda database, **how: str(export_archive(database.engine, **how)),
+    "backup": lambda database, *, by: str(backup_file(database.engine, by=by)),
 }
-"""What can be asked, by name."""
+"""What can be asked, by name. Files are in a folder of their own, which the asker deletes."""
 LONG = ("export", "backup")
 """Requests that take long even if a report does not: a server sends them to another process."""
-
-
-@cache
-def _engine(database: str) -> Engine:
-    return open_store(database)
-
-
-@lru_cache(maxsize=_CACHED_STATES)
-def _evidence(database: str, state: Any, whose: Whose, study: int | None = None) -> Evidence:
-    return evidence(_engine(database), whose, study)
-
-
-def _among(database: str, study: int | None) -> ColumnElement[bool] | None:
-    if study is None:
-        return None
-    with _engine(database).connect() as connection:
-        return asked_by(connection, [study])

@@ -36,13 +36,9 @@ def app_server(
     command += ["--address", "127.0.0.1", *options]
     with log.open("wb") as printed:
         server = subprocess.Popen(
-            command,
-            env={**os.environ, **(environment or {})},
-            stdout=printed,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            cwd=folder,
-        )
+            command, env={**os.environ, **(environment or {})}, stdout=printed, stderr=subprocess.STDOUT,
+            start_new_session=True, cwd=folder,
+        )  # fmt: skip
         address = f"http://127.0.0.1:{port}{base}"
         try:
             end = time.monotonic() + PATIENCE

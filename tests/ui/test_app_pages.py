@@ -58,12 +58,12 @@ def test_a_page_refuses_strangers_and_annotators_who_reach_it(prepared: Prepared
 
 def test_a_role_that_is_taken_away_ends_at_the_next_click(prepared: Prepared) -> None:
     app = go(open_app(prepared.judge), "browse")
-    assert app.dataframe
+    assert "browse-search" in {field.key for field in app.text_input}
     change_account(prepared.engine, "judge", "annotator")
     app.run()
     assert not app.exception
-    assert not app.dataframe
-    assert set(page.get("url_pathname") for page in app._registered_pages.values()) <= {"", "answers", "account"}
+    assert "browse-search" not in {field.key for field in app.text_input}
+    assert {page.get("url_pathname") for page in app._registered_pages.values()} <= {"", "answers", "account"}
 
 
 @pytest.mark.parametrize(("name", "home"), [("ann", "annotate"), ("judge", "adjudicate"), ("boss", "studies")])
