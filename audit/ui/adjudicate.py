@@ -94,7 +94,10 @@ def _settle_form(engine: Engine, account_id: int, question_id: int, mode: str, c
                     t("flagged.send_back"), f"back-{shown.id}", _send_back, engine, account_id, shown.id, shortcut="b",
                     help=t("flagged.send_back_help"),
                 )  # fmt: skip
-        _small_buttons(engine, account_id, shown, _DISPUTES_LATER)
+        with st.container(key="beside", horizontal=True, gap="small"):
+            _undo_button(engine, account_id)
+            later_button(_DISPUTES_LATER, shown.id, str(shown.id))
+            guideline_button(shown)
 
 
 @session.callback
@@ -199,13 +202,6 @@ def _storing(done: str | None = None, icon: str = ":material/check:") -> Iterato
 def _store_button(text: str, key: str, action: Callable[..., None], *args: object) -> None:
     with st.container(key="judge-together"):
         press(text, key, action, *args, shortcut="Enter", type="primary", width="stretch")
-
-
-def _small_buttons(engine: Engine, account_id: int, shown: Shown, later: str) -> None:
-    with st.container(key="beside", horizontal=True, gap="small"):
-        _undo_button(engine, account_id)
-        later_button(later, shown.id, str(shown.id))
-        guideline_button(shown)
 
 
 def _undo_button(engine: Engine, account_id: int) -> None:

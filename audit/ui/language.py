@@ -267,8 +267,8 @@ def set_page_language() -> None:
         "words": {name: t(f"page.{name}") for name in ("gone", "reload")},
         "streamlit": streamlit_words(language()),
     }
-    _component("page")(key="page-language", data=data)
-    _component("reading")(
+    component("page")(key="page-language", data=data)
+    component("reading")(
         key="reading",
         data={"words": {"next": t("page.next"), "difference": t("page.difference", number="NUMBER", count="COUNT")}},
     )
@@ -286,6 +286,7 @@ def streamlit_words(code: str) -> list[tuple[str, str]]:
 
 
 @cache
-def _component(name: str) -> Any:
+def component(name: str) -> Any:
+    """A component of data/ui that has a script alone."""
     script = data_file(f"ui/{name}.js").read_text(encoding="utf-8")
     return st.components.v2.component(f"audit_{name}", js=script)

@@ -4,9 +4,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from functools import cache
 from itertools import chain, count, islice
-from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -16,13 +14,13 @@ from audit.judging.own_answers import OwnAnswer
 from audit.judging.queue import Shown, ShownGroup
 from audit.judging.words import Guideline, guideline_of
 from audit.relations.asking import group_question, text_names
-from audit.resources import data_file
 from audit.tasks import Input, Output, get_task
 from audit.tasks.classification import NONE_OF_THEM, Classification
 from audit.tasks.questions import SCALES, UNSURE
 from audit.text.differences import paired_texts
 from audit.ui.language import (
     Side,
+    component,
     difference_html,
     direction,
     html,
@@ -310,10 +308,4 @@ def _group_html(group: ShownGroup, task: str | None = None) -> str:
 
 def ignore_held_keys() -> None:
     """Drop repeated keydowns and clicks of the judging buttons on this page."""
-    _component()(key="held-keys", data={"guideline": t("annotate.guideline")})
-
-
-@cache
-def _component() -> Any:
-    script = data_file("ui/held_keys.js").read_text(encoding="utf-8")
-    return st.components.v2.component("audit_held_keys", js=script)
+    component("held_keys")(key="held-keys", data={"guideline": t("annotate.guideline")})

@@ -49,13 +49,12 @@ def choose_study(engine: Engine, account_id: int, *, says_pooled: bool = True) -
 
 def label(study: ListedStudy) -> str:
     """The name of a study: its plan's with the corpus, or the corpus with the number; never the number alone."""
-    if study.plan and study.names_it:
-        if study.plan == study.corpus:
-            return study.plan
-        return t("study_choice.planned", plan=study.plan, corpus=study.corpus)
-    if study.plan:
+    if not study.plan:
+        return t("browse.study_name", corpus=study.corpus, id=study.id)
+    if not study.names_it:
         return t("study_choice.planned_number", plan=study.plan, corpus=study.corpus, id=study.id)
-    return t("browse.study_name", corpus=study.corpus, id=study.id)
+    alone = study.plan == study.corpus
+    return study.plan if alone else t("study_choice.planned", plan=study.plan, corpus=study.corpus)
 
 
 def study_names(engine: Engine, account_id: int) -> dict[int, str]:
