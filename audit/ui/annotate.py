@@ -81,19 +81,22 @@ _SWITCHED_ON = "switched-on"
 """(the question on the screen, the labels that are on), where a text may have several"""
 
 
-def training_card(engine: Engine, account_id: int, training: Training | None, least: timedelta) -> bool:
-    """The card of the training round. Returns whether there was one. Answers sooner than `least` are not counted."""
+def training_card(engine: Engine, account_id: int, training: Training | None) -> bool:
+    """The card of the training round. Returns whether there was one."""
     session.show_last()
+    result: Attempt | None = st.session_state.get(_RESULT)
     if feedback := st.session_state.get(_FEEDBACK):
         _feedback(*feedback)
-    elif result := st.session_state.get(_RESULT):
-        _result(result, training)
+    elif result and (result.passed or training is None):
+        heading(t("training.passed_title"))
+        st.success(t("training.passed", right=result.right, of=result.questions), icon=":material/check_circle:")
+        _go_on(t("training.to_judging"), "to-judging", _close_result)
     elif training is None:
         return False
-    elif training.answered == 0 and st.session_state.get(_BEGUN) != training.attempt:
-        _introduction(training)
+    elif result or (training.answered == 0 and st.session_state.get(_BEGUN) != training.attempt):
+        _introduction(training)  # after a failed attempt with its score
     else:
-        _training_question(engine, account_id, training, least)
+        _training_question(engine, account_id, training)
     return True
 
 
@@ -112,13 +115,13 @@ def _introduction(training: Training) -> None:
         st.markdown(guideline_shown(training.shown).text)
 
 
-def _training_question(engine: Engine, account_id: int, training: Training, least: timedelta) -> None:
+def _training_question(engine: Engine, account_id: int, training: Training) -> None:
     shown, place = training.shown, f"{training.attempt}-{training.answered}"
     st.caption(t("training.progress", number=training.answered + 1, of=training.questions, right=training.right))
     show_question(shown)
     _guideline_drawer(shown)
     with answer_bar():
-        answer_buttons(shown, f"training-{place}", _training_answer, engine, account_id, shown, least)
+        answer_buttons(shown, f"training-{place}", _training_answer, engine, account_id, shown)
         with st.container(key="beside", horizontal=True, gap="small"):
             _small_button("guideline", f"training-{place}", "g", _toggle_guideline)
     if st.session_state.get(_TRAINING_SHOWN, (None,))[0] != place:
@@ -141,27 +144,16 @@ def _feedback(shown: Shown, feedback: Feedback) -> None:
     _go_on(t("gate.go_on"), f"seen-{feedback.question_id}", _close_feedback)
 
 
-def _result(result: Attempt, training: Training | None) -> None:
-    values = {"right": result.right, "of": result.questions}
-    if result.passed or training is None:
-        heading(t("training.passed_title"))
-        st.success(t("training.passed", **values), icon=":material/check_circle:")
-        _go_on(t("training.to_judging"), "to-judging", _close_result)
-        return
-    # The introduction of the next attempt says the score and shows the guideline.
-    _introduction(training)
-
-
 def _begin(attempt: int) -> None:
     st.session_state[_BEGUN] = attempt
     st.session_state.pop(_RESULT, None)
 
 
 @session.callback
-def _training_answer(engine: Engine, account_id: int, shown: Shown, least: timedelta, answer: str) -> None:
+def _training_answer(engine: Engine, account_id: int, shown: Shown, answer: str) -> None:
     now = datetime.now(UTC)
     place, shown_at = st.session_state.get(_TRAINING_SHOWN, (None, now))
-    if now < shown_at + least:
+    if now < shown_at + LEAST:
         st.session_state[_TRAINING_SHOWN] = (place, now)
         return
     feedback = train(engine, account_id, shown.id, answer, shown_at=shown_at)
@@ -379,7 +371,7 @@ def _card() -> None:
     """The question, its buttons and the progress line. An answer reruns only this."""
     engine, account = session.enter(*ROLES)
     way = judging_mode(engine, account.id)
-    if training_card(engine, account.id, way.training, LEAST):
+    if training_card(engine, account.id, way.training):
         return
     st.session_state[_HAS_HIDDEN] = way.mixed
     shown = _next(engine, account.id)
