@@ -337,8 +337,8 @@ def why_nothing(engine: Engine, account_id: int) -> None:
 T = TypeVar("T")
 Arguments = ParamSpec("Arguments")
 COUNTS_MAX_AGE = timedelta(seconds=30)
-"""The same for counts, which read the whole queue. Until then each answer changes them by one; after a skip, a flag or
-an undo they are counted again."""
+"""How long counts stand, which read the whole queue: each answer changes them by one; after a skip, a flag or an undo
+they are counted again."""
 _SHOWN = "shown"
 """(question id, when it was shown, from when an answer counts)"""
 _REOPENED = "again"
@@ -346,8 +346,6 @@ _REOPENED = "again"
 _NOTE = "note"
 _DONE = "done"
 """What the last key did, where the next question does not show it."""
-
-"""(when it was computed, the pace)"""
 _HAS_HIDDEN = "mixed"
 """Whether hidden questions come between the others."""
 ABOUT = 10

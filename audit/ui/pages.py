@@ -4,19 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from audit.judging.accounts import ROLES
-from audit.ui import (
-    accounts,
-    adjudicate,
-    annotate,
-    browse,
-    data,
-    own_answers,
-    project,
-    quality,
-    results,
-    stale,
-    words,
-)
+from audit.ui import accounts, adjudicate, annotate, browse, data, own_answers, project, quality, results, stale, words
 
 
 @dataclass(frozen=True)

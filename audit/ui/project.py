@@ -1,6 +1,6 @@
 """A study on one page, for its manager: texts, question, systems, people, how far, the answer so far, what next."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -18,17 +18,7 @@ from audit.tasks import get_task
 from audit.ui import form, session
 from audit.ui.accounts import facts_html, remember_link, show_links
 from audit.ui.background_cache import computed
-from audit.ui.language import (
-    language,
-    plain,
-    press,
-    sentence,
-    t,
-    task_name,
-    task_wording,
-    translated,
-    with_commands,
-)
+from audit.ui.language import language, plain, press, sentence, t, task_name, task_wording, translated, with_commands
 from audit.ui.results import report_values
 from audit.ui.study_choice import CHOICE, label, listed_studies
 
@@ -57,18 +47,11 @@ class Project(NamedTuple):
 def projects(engine: Engine, account_id: int) -> list[Project]:
     """Return every study of a database, planned or run, the newest first."""
     with engine.connect() as connection:
-        plans = all_versions(connection)
-    studies = listed_studies(engine, account_id)
-    run = [
-        Project(study.plan or label(study), _last(plans.get(study.plan or "")), study) for study in reversed(studies)
-    ]
-    waiting = [Project(name, _last(history), None) for name, history in plans.items()]
+        plans = {name: history[-1] for name, history in all_versions(connection).items() if history}
+    studies = reversed(listed_studies(engine, account_id))
+    run = [Project(study.plan or label(study), plans.get(study.plan or ""), study) for study in studies]
     named = {project.name for project in run}
-    return [*(project for project in reversed(waiting) if project.name not in named), *run]
-
-
-def _last(history: Sequence[Version] | None) -> Version | None:
-    return history[-1] if history else None
+    return [*(Project(name, plan, None) for name, plan in reversed(plans.items()) if name not in named), *run]
 
 
 def page() -> None:
@@ -111,10 +94,8 @@ def _choice(there: Sequence[Project]) -> Project:
 
 def _next_step(engine: Engine, account: Account) -> None:
     step = next_step(standing(engine, by=account.id))
-    values = {
-        name: f"{value:,}" if isinstance(value, int) and name != "count" else value
-        for name, value in step.values.items()
-    }
+    grouped = {name: f"{value:,}" for name, value in step.values.items() if isinstance(value, int) and name != "count"}
+    values = {**step.values, **grouped}
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="next-step"):
         st.markdown(f"**{plain(t('step_next.title'))}** {plain(t(f'step_next.{step.code}', **values))}")
         if step.code in ("invite", "joining"):
@@ -127,27 +108,21 @@ def _next_step(engine: Engine, account: Account) -> None:
 
 
 def _facts(engine: Engine, account: Account, project: Project) -> None:
-    content: Mapping[str, Any] = project.plan.content if project.plan else {"study": {}, "judging": {}, "words": {}}
-    task = content["study"].get("task") or (project.study.task if project.study else "sentiment")
+    study, plan = project.study, dict[str, Any](project.plan.content if project.plan else {})
+    planned, each = plan.get("study", {}), plan.get("judging", {}).get("annotators")
+    task = planned.get("task") or (study.task if study else "sentiment")
     words = task_wording(task)
-    question = (content.get("words") or {}).get("question") or words.question
+    question = (plan.get("words") or {}).get("question") or words.question
     labels = t("list.comma").join(words.labels.get(name, name) for name in _labels(task))
-    people = [
-        person
-        for person in account_details(engine, by=account.id)
-        if person.role == "annotator" and not person.disabled
-    ]
-    names = t("list.comma").join(person.name for person in people[:8]) + (" …" if len(people) > 8 else "")
-    each = content["judging"].get("annotators")
-    systems = content["study"].get("systems")
+    details = account_details(engine, by=account.id)
+    people = [person.name for person in details if person.role == "annotator" and not person.disabled]
+    names = t("list.comma").join(people[:8]) + (" …" if len(people) > 8 else "") or t("project.nobody")
+    corpus = planned.get("corpus") or (study.corpus if study else "")
     facts = {
-        "texts": f"{content['study'].get('corpus') or (project.study.corpus if project.study else '')}"
-        + (f" · {project.study.sources:,}" if project.study else ""),
+        "texts": corpus + (f" · {study.sources:,}" if study else ""),
         "asked": f"{question} ({labels})" if labels else f"{question} · {task_name(task)}",
-        "systems": t("list.comma").join(systems) if systems else str(project.study.systems if project.study else ""),
-        "people": " · ".join(
-            filter(None, (names or t("project.nobody"), t("project.each", count=each) if each else ""))
-        ),
+        "systems": t("list.comma").join(planned.get("systems") or [str(study.systems) if study else ""]),
+        "people": names + (f" · {t('project.each', count=each)}" if each else ""),
     }
     st.html(facts_html({t(f"form.{name}"): value for name, value in facts.items()}))
     with st.container(horizontal=True):

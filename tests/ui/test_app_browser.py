@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from app_driver import PASSWORD, Prepared, prepare
+from app_driver import PASSWORD, Prepared
 from asked_driver import names, prepare_groups, to_question
 from browser_driver import Window, judgements, streamlit_server, until
 from sqlalchemy import select
@@ -17,13 +17,6 @@ from audit.store import table_of, tables
 from audit.ui.language import text_in
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
-    """Address of a running app, and its database."""
-    with streamlit_server(prepare(tmp_path_factory.mktemp("browser") / "audit.db")) as served:
-        yield served
 
 
 def test_keys_judge_a_held_key_judges_once_and_z_undoes(served: tuple[str, Prepared], window: Window) -> None:
