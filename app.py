@@ -9,7 +9,7 @@ from audit.ui import start
 
 if __name__ == "__main__":
     start()
-else:
+elif __name__ != "__mp_main__":  # a process of `audit.ui.worker` reads this file, too
     from audit.ui.server import lifespan, middleware, routes
 
     app = st.App(__file__, routes=routes(), middleware=middleware(), lifespan=lifespan)

@@ -141,33 +141,6 @@ def from_stored(text: str) -> str:
         return text
 
 
-def to_wire(content: Any) -> dict[str, tuple[str, dict[str, Any]]]:
-    """The messages in a tree of dicts and lists: English sentence -> code and parameters, so that `from_wire` can find
-    them again in what JSON made of the tree."""
-    found: dict[str, tuple[str, dict[str, Any]]] = {}
-    _collect(content, found)
-    return found
-
-
-def from_wire(content: Any, messages: Mapping[str, tuple[str, Mapping[str, Any]]]) -> Any:
-    """The tree, its messages messages again.
-
-    >>> late = message("welcome.wait", count=1)
-    >>> type(from_wire({"notes": [str(late)]}, to_wire([late]))["notes"][0]).__name__
-    'Message'
-    """
-    if isinstance(content, str):
-        if content not in messages:
-            return content
-        code, parameters = messages[content]
-        return _message(code, {name: from_wire(value, messages) for name, value in parameters.items()})
-    if isinstance(content, Mapping):
-        return {key: from_wire(value, messages) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [from_wire(value, messages) for value in content]
-    return content
-
-
 def _message(code: str, parameters: dict[str, Any]) -> Message:
     sentence = Message(words(ENGLISH, code, parameters))
     sentence.code, sentence.parameters = code, parameters
@@ -204,18 +177,6 @@ def _untree(value: Any) -> Any:
     if isinstance(value, dict):
         return _message(value["code"], {name: _untree(part) for name, part in value["parameters"].items()})
     return [_untree(part) for part in value] if isinstance(value, list) else value
-
-
-def _collect(content: Any, found: dict[str, tuple[str, dict[str, Any]]]) -> None:
-    if isinstance(content, Message):
-        found[str(content)] = content.code, content.parameters
-        _collect(content.parameters, found)
-    elif isinstance(content, Mapping):
-        for value in content.values():
-            _collect(value, found)
-    elif isinstance(content, list | tuple):
-        for value in content:
-            _collect(value, found)
 
 
 def _flat(table: Mapping[str, Any], prefix: str) -> Iterable[tuple[str, str]]:

@@ -13,7 +13,7 @@ import pytest
 from audit import errors
 from audit.errors import BadFile, UnknownName
 from audit.files import refuse_bad_rows
-from audit.messages import LANGUAGES, catalogue, from_stored, from_wire, joined, message, said, stored, to_wire
+from audit.messages import LANGUAGES, catalogue, from_stored, joined, message, said, stored
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("judging", "ui")
@@ -23,7 +23,6 @@ DYNAMIC = {
     "noun.": "audit.messages.noun: kinds of things that have names",
     **dict.fromkeys(("welcome.", "account.", "join.", "first.", "reset."), "audit.ui.sign_in_pages: the forms"),
     "streamlit.": "data/ui/page.js: what Streamlit's page says by itself",
-    "domain.": "audit.ui.studies, the form of a plan: the values of a choice",
 }
 """Beginnings of codes that are put together while the program runs, and where."""
 
@@ -93,7 +92,7 @@ def test_every_message_of_the_code_is_in_the_catalogue_with_its_fields() -> None
             assert None in passed or wanted <= passed, (name, call.lineno, code)
             assert None in passed or len(codes) > 1 or passed <= wanted | {"count"}, (name, call.lineno, code)
             checked += 1
-    assert checked > 300
+    assert checked > 200
 
 
 def test_every_code_of_the_catalogue_is_used() -> None:
@@ -175,8 +174,6 @@ def test_messages_outlive_the_database_and_the_worker() -> None:
     nested = message("file.advised", file="plan.toml", advice="x", reason=message("wrong.language", language='"e"'))
     for sentence in (nested, message("wrong.answer", answer="x", allowed=("a", "b"))):
         assert said(from_stored(stored(sentence)), "zh") == said(sentence, "zh")
-        wired = from_wire({"notes": [str(sentence)]}, to_wire({"notes": [sentence]}))["notes"][0]
-        assert said(wired, "zh") == said(sentence, "zh")
     hidden = stored(
         message("file.unreadable", file="a", reason="pa55word"), lambda text: text.replace("pa55word", "***")
     )

@@ -353,11 +353,9 @@ def note(connection: Connection, account_id: int | None, action: str, **detail: 
     connection.execute(log.insert(), row | {"at": tables.now()})
 
 
-def entries(engine: Engine, account_id: int, last: int = 200, *, who: int | None = None) -> list[Entry]:
-    """Return the last lines, of everybody or of the account `who`, the newest first, to a manager."""
+def entries(engine: Engine, account_id: int, last: int = 200) -> list[Entry]:
+    """Return the last lines, the newest first, to a manager."""
     columns = (log.c.at, annotator.c.name, log.c.action, log.c.detail)
     query = select(*columns).outerjoin(annotator, annotator.c.id == log.c.annotator_id)
-    if who is not None:
-        query = query.where(log.c.annotator_id == who)
     with reading_as(engine, account_id, "manager") as connection:
         return [Entry(*row) for row in connection.execute(query.order_by(log.c.id.desc()).limit(last))]

@@ -74,6 +74,26 @@ def change_adjudication(
         return _adjudicate(work, question_id, allowed, reason, code)
 
 
+def take_back(engine: Engine, account_id: int) -> Adjudicated | None:
+    """Take back what this account settled last, by a row that allows no label: the question waits again. None where
+    nothing of theirs stands, or somebody has settled it since. Raises Refused after `LAST` in a row."""
+    with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
+        newest = select(adjudication.c.question_id).where(_own(account_id)).order_by(adjudication.c.id.desc()).limit(1)
+        question_id = work.connection.execute(newest).scalar()
+        if question_id is None:
+            return None
+        held = work.hold(int(question_id))
+        before = next(iter(_latest(work.connection, account_id)), None)
+        if before is None or before.shown.id != question_id:
+            return None  # somebody else was faster
+        last = select(adjudication.c.allowed).where(adjudication.c.annotator_id == account_id)
+        rows = work.connection.execute(last.order_by(adjudication.c.id.desc()).limit(LAST)).scalars().all()
+        if len(rows) == LAST and not any(rows):
+            raise Refused(message("refused.undone_enough", most=LAST))
+        work.decide(held, [], "")
+        return before
+
+
 def _adjudicate(work: Work, question_id: int, allowed: Sequence[str], reason: str, code: str | None) -> int:
     if not allowed:
         raise Refused(message("refused.no_label"))

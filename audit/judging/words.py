@@ -161,13 +161,6 @@ def set_words(
         raise Refused(message("words.changed_now")) from None
 
 
-def words_if(connection: Connection, task: str, written: Mapping[str, Any]) -> OwnWords:
-    """What the database would say of a task if these words were set; nothing is. Raises AuditError as `set_words`
-    does."""
-    before, corpora = _stored(connection).get(task, (WordsVersion(), set()))
-    return _with(before, task, written).own(corpora)
-
-
 def _with(before: WordsVersion, task: str, written: Mapping[str, Any]) -> WordsVersion:
     """The version after `before`, where what was written changes it. Raises AuditError where labels were given words
     and two answers would read the same."""

@@ -20,21 +20,20 @@ from audit.studies.impact import Consequence, consequences
 from audit.tasks import Input
 from audit.tasks.questions import UNSURE
 from audit.ui import session
-from audit.ui.background_cache import state
+from audit.ui.background_cache import studies_state
 from audit.ui.causes import cause_card
 from audit.ui.decision import (
     ON_SCREEN,
-    Decision,
     decided,
     decision_fields,
     guideline_button,
     later_button,
-    parts_of,
+    prefill,
     put_last,
     show_beside_form,
     show_opinions,
 )
-from audit.ui.language import direction, html, label_names, output_words, single_choice, t
+from audit.ui.language import direction, html, label_names, output_words, press, single_choice, t
 from audit.ui.question import FIELD, LEAST, heading, ignore_held_keys
 
 # Disputed and flagged questions: what waits for one, what people said of it, and the form that settles it.
@@ -60,13 +59,9 @@ def dispute_card(engine: Engine, account_id: int, ids: list[int]) -> None:
     count_column, order_column = st.columns(2, vertical_alignment="center")
     names = {order: t(f"dispute.{order}") for order in ORDERS}
     order = order_column.selectbox(
-        t("dispute.order"),
-        ORDERS,
-        format_func=names.__getitem__,
-        key=ORDER,
-        label_visibility="collapsed",
+        t("dispute.order"), ORDERS, format_func=names.__getitem__, key=ORDER, label_visibility="collapsed",
         on_change=_begin_again,
-    )
+    )  # fmt: skip
     question_id = _on_screen(DISPUTED, put_last(_DISPUTES_LATER, by_id if order == ORDERS[0] else ids))
     count_column.caption(t("dispute.count", count=len(ids)))
     _settle_form(engine, account_id, question_id, DISPUTED, by_id.get(question_id))
@@ -88,49 +83,55 @@ def _settle_form(engine: Engine, account_id: int, question_id: int, mode: str, c
     people = adjudications.opinions(engine, account_id, question_id)
     _keep_on_screen(mode, shown.id)
     st.html(_situation_html(people, mode == FLAGS, consequence))
-    form = f"allow-{shown.id}"
     with show_beside_form(shown):
-        show_opinions(shown, people)
-        decision_fields(
-            shown,
-            form,
-            why=t("reason.why_flagged" if mode == FLAGS else "reason.why"),
-            words=t("adjudicate.reason"),
-            answers=[opinion.answer for opinion in people if opinion.answer not in (None, UNSURE)],
-        )
+        show_opinions(people, shown)
+        said = [opinion.answer for opinion in people if opinion.answer not in (None, UNSURE)]
+        why = t("reason.why_flagged" if mode == FLAGS else "reason.why")
+        decision_fields(shown, f"allow-{shown.id}", why, said)
         _store_button(t("adjudicate.settle"), f"settle-{shown.id}", _settle, engine, account_id, shown, mode)
         if mode == FLAGS:
             with st.container(key="send-back", border=True):
                 st.text_area(t("flagged.note"), max_chars=FIELD, height=68, key=f"note-{shown.id}")
-                st.button(
-                    t("flagged.send_back"),
-                    key=f"back-{shown.id}",
-                    shortcut="b",
+                press(
+                    t("flagged.send_back"), f"back-{shown.id}", _send_back, engine, account_id, shown.id, shortcut="b",
                     help=t("flagged.send_back_help"),
-                    on_click=_send_back,
-                    args=(engine, account_id, shown.id),
-                )
-        _small_buttons(engine, account_id, shown, _DISPUTES_LATER)
+                )  # fmt: skip
+        with st.container(key="beside", horizontal=True, gap="small"):
+            _undo_button(engine, account_id)
+            later_button(_DISPUTES_LATER, shown.id, str(shown.id))
+            guideline_button(shown)
 
 
 @session.callback
 def _settle(engine: Engine, account_id: int, shown: Shown, mode: str) -> None:
     _require_on_screen(mode, shown.id)
-    decision = decided(shown, f"allow-{shown.id}", reason=True)
-    if decision is not None:
-        labels, words, code = decision.labels, decision.words, decision.code
+    if decision := decided(shown, f"allow-{shown.id}"):
         with _storing():
-            adjudications.adjudicate(engine, account_id, shown.id, labels, words, code)
+            adjudications.adjudicate(engine, account_id, shown.id, decision.labels, decision.words, decision.code)
 
 
 @session.callback
 def _send_back(engine: Engine, account_id: int, question_id: int) -> None:
-    """Send a flagged question back, with the note to the annotators."""
     if _require_on_screen(FLAGS, question_id) < LEAST:
         return
     note = str(st.session_state.get(f"note-{question_id}") or "")
     with _storing(t("flagged.sent_back"), ":material/reply:"):
         send_back(engine, account_id, question_id, note[:COMMENT])
+
+
+@session.callback
+def _undo(engine: Engine, account_id: int) -> None:
+    """Take the last decision back, and show its question again with what was chosen and written."""
+    before = adjudications.take_back(engine, account_id)
+    if before is None:
+        session.say_next(t("adjudicate.nothing_to_undo"), ":material/info:")
+        return
+    id = before.shown.id
+    mode = FLAGS if id in flagged_ids(engine, account_id) else DISPUTED
+    st.session_state[_MODE] = mode
+    st.session_state[ON_SCREEN] = (mode, id, datetime.now(UTC))
+    prefill(f"allow-{id}", before)
+    session.say_next(t("adjudicate.undone"), ":material/undo:")
 
 
 def _situation_html(people: Sequence[Opinion], flagged: bool, consequence: Consequence | None) -> str:
@@ -200,25 +201,28 @@ def _storing(done: str | None = None, icon: str = ":material/check:") -> Iterato
 
 def _store_button(text: str, key: str, action: Callable[..., None], *args: object) -> None:
     with st.container(key="judge-together"):
-        st.button(text, key=key, shortcut="Enter", type="primary", on_click=action, args=args, width="stretch")
+        press(text, key, action, *args, shortcut="Enter", type="primary", width="stretch")
 
 
-def _small_buttons(engine: Engine, account_id: int, shown: Shown, later: str) -> None:
-    with st.container(key="beside", horizontal=True, gap="small"):
-        later_button(later, shown.id)
-        guideline_button(shown)
+def _undo_button(engine: Engine, account_id: int) -> None:
+    press(
+        t("annotate.undo"), "undo-decision", _undo, engine, account_id, shortcut="z", type="tertiary",
+        help=t("adjudicate.undo_help"),
+    )  # fmt: skip
 
 
 def _nothing(engine: Engine, account_id: int, mode: str, text: str) -> None:
     _keep_on_screen(mode, None)
     heading(text)
+    _undo_button(engine, account_id)
 
 
 def _consequences_of(engine: Engine, account_id: int, ids: list[int]) -> list[Consequence]:
     with engine.connect() as connection:
         answers, settled = (count_rows(connection, table) for table in (answer, adjudication))
+    key = (*studies_state(engine), settled, answers // _REFRESH_AFTER, tuple(ids))
     try:
-        return _consequences(engine, account_id, (*state(engine), settled, answers // _REFRESH_AFTER, tuple(ids)))
+        return _consequences(engine, account_id, key)
     except AuditError:
         # No outputs were checked yet, so no question has consequences.
         return [Consequence(id) for id in ids]
@@ -251,43 +255,34 @@ def own_adjudications_card(engine: Engine, account_id: int) -> None:
         with st.container(border=True):
             line, change = st.columns([6, 1], vertical_alignment="center")
             line.html(_adjudication_html(settled))
-            change.button(t("own.change"), key=f"change-{settled.id}", on_click=_reopen, args=(settled.id,))
+            change.button(t("own.change"), key=f"change-{settled.id}", on_click=_reopen, args=(settled,))
+    _undo_button(engine, account_id)
 
 
 def _change_form(engine: Engine, account_id: int, settled: Adjudicated) -> None:
     st.caption(t("settled.changing"))
     shown = settled.shown
     with show_beside_form(shown):
-        show_opinions(shown, adjudications.opinions(engine, account_id, shown.id))
-        decision_fields(
-            shown,
-            f"again-{settled.id}",
-            why=t("reason.why_changed"),
-            words=t("adjudicate.reason"),
-            before=_as_decided(settled),
-        )
+        show_opinions(adjudications.opinions(engine, account_id, shown.id), shown)
+        decision_fields(shown, f"again-{settled.id}", t("reason.why_changed"))
         _store_button(t("settled.store"), f"store-again-{settled.id}", _store_change, engine, account_id, settled)
-        st.button(t("settled.leave"), key=f"leave-{settled.id}", type="tertiary", on_click=_reopen, args=(None,))
-
-
-def _as_decided(settled: Adjudicated) -> Decision:
-    return Decision(parts_of(settled.shown, settled.allowed), settled.code, settled.reason)
+        press(t("settled.leave"), f"leave-{settled.id}", _reopen, None, type="tertiary")
 
 
 @session.callback
 def _store_change(engine: Engine, account_id: int, settled: Adjudicated) -> None:
-    form, before = f"again-{settled.id}", _as_decided(settled)
-    decision = decided(settled.shown, form, before=before)
-    if decision is not None:
+    if decision := decided(settled.shown, f"again-{settled.id}"):
         adjudications.change_adjudication(
             engine, account_id, settled.id, decision.labels, decision.words, decision.code
         )
-        st.session_state.pop(_CHANGING, None)
+        _reopen(None)
         session.say_next(t("adjudicate.done"))
 
 
-def _reopen(adjudication_id: int | None) -> None:
-    st.session_state[_CHANGING] = adjudication_id
+def _reopen(settled: Adjudicated | None) -> None:
+    st.session_state[_CHANGING] = settled and settled.id
+    if settled is not None:
+        prefill(f"again-{settled.id}", settled)
 
 
 def _adjudication_html(settled: Adjudicated) -> str:

@@ -38,7 +38,7 @@ from audit.tasks import Output, get_task
 from audit.tasks.classification import NONE_OF_THEM
 from audit.tasks.questions import SCALES, UNSURE
 from audit.ui import session
-from audit.ui.language import html, label_name, label_names, plain, sentence, t, task_name, translated
+from audit.ui.language import html, label_name, label_names, plain, press, sentence, t, task_name, translated
 from audit.ui.marks import mark_names, marks_names
 from audit.ui.question import (
     FIELD,
@@ -80,19 +80,22 @@ _SWITCHED_ON = "switched-on"
 """(the question on the screen, the labels that are on), where a text may have several"""
 
 
-def training_card(engine: Engine, account_id: int, training: Training | None, least: timedelta) -> bool:
-    """The card of the training round. Returns whether there was one. Answers sooner than `least` are not counted."""
+def training_card(engine: Engine, account_id: int, training: Training | None) -> bool:
+    """The card of the training round. Returns whether there was one."""
     session.show_last()
+    result: Attempt | None = st.session_state.get(_RESULT)
     if feedback := st.session_state.get(_FEEDBACK):
         _feedback(*feedback)
-    elif result := st.session_state.get(_RESULT):
-        _result(result, training)
+    elif result and (result.passed or training is None):
+        heading(t("training.passed_title"))
+        st.success(t("training.passed", right=result.right, of=result.questions), icon=":material/check_circle:")
+        _go_on(t("training.to_judging"), "to-judging", _close_result)
     elif training is None:
         return False
-    elif training.answered == 0 and st.session_state.get(_BEGUN) != training.attempt:
-        _introduction(training)
+    elif result or (training.answered == 0 and st.session_state.get(_BEGUN) != training.attempt):
+        _introduction(training)  # after a failed attempt with its score
     else:
-        _training_question(engine, account_id, training, least)
+        _training_question(engine, account_id, training)
     return True
 
 
@@ -111,13 +114,13 @@ def _introduction(training: Training) -> None:
         st.markdown(guideline_shown(training.shown).text)
 
 
-def _training_question(engine: Engine, account_id: int, training: Training, least: timedelta) -> None:
+def _training_question(engine: Engine, account_id: int, training: Training) -> None:
     shown, place = training.shown, f"{training.attempt}-{training.answered}"
     st.caption(t("training.progress", number=training.answered + 1, of=training.questions, right=training.right))
     show_question(shown, text=not marks_names(shown))
     _guideline_drawer(shown)
     with answer_bar():
-        answer_buttons(shown, f"training-{place}", _training_answer, engine, account_id, shown, least)
+        answer_buttons(shown, f"training-{place}", _training_answer, engine, account_id, shown)
         with st.container(key="beside", horizontal=True, gap="small"):
             _small_button("guideline", f"training-{place}", "g", _toggle_guideline)
     if st.session_state.get(_TRAINING_SHOWN, (None,))[0] != place:
@@ -140,27 +143,16 @@ def _feedback(shown: Shown, feedback: Feedback) -> None:
     _go_on(t("gate.go_on"), f"seen-{feedback.question_id}", _close_feedback)
 
 
-def _result(result: Attempt, training: Training | None) -> None:
-    values = {"right": result.right, "of": result.questions}
-    if result.passed or training is None:
-        heading(t("training.passed_title"))
-        st.success(t("training.passed", **values), icon=":material/check_circle:")
-        _go_on(t("training.to_judging"), "to-judging", _close_result)
-        return
-    # The introduction of the next attempt says the score and shows the guideline.
-    _introduction(training)
-
-
 def _begin(attempt: int) -> None:
     st.session_state[_BEGUN] = attempt
     st.session_state.pop(_RESULT, None)
 
 
 @session.callback
-def _training_answer(engine: Engine, account_id: int, shown: Shown, least: timedelta, answer: str) -> None:
+def _training_answer(engine: Engine, account_id: int, shown: Shown, answer: str) -> None:
     now = datetime.now(UTC)
     place, shown_at = st.session_state.get(_TRAINING_SHOWN, (None, now))
-    if now < shown_at + least:
+    if now < shown_at + LEAST:
         st.session_state[_TRAINING_SHOWN] = (place, now)
         return
     feedback = train(engine, account_id, shown.id, answer, shown_at=shown_at)
@@ -183,7 +175,7 @@ def _toggle_guideline() -> None:
 
 def _go_on(text: str, key: str, action: Callable[..., None], *args: object) -> None:
     with st.container(key="go-on"):
-        st.button(text, key=f"training-{key}", shortcut=GO_ON, on_click=action, args=args, type="primary")
+        press(text, f"training-{key}", action, *args, shortcut=GO_ON, type="primary")
 
 
 def _guideline_drawer(shown: Shown) -> None:
@@ -235,7 +227,7 @@ def _gate(engine: Engine, account_id: int, shown: Shown) -> None:
     with st.container(key="gate"):
         args = (shown.task, shown.kind)
         begin = t("first.enter" if is_new else "gate.go_on")
-        st.button(begin, key="gate-begin", shortcut=GO_ON, on_click=_open_gate, args=args, type="primary")
+        press(begin, "gate-begin", _open_gate, *args, shortcut=GO_ON, type="primary")
         if not is_new:
             _small_button("undo", f"gate-{_browser_id(shown.id)}", "z", _undo, engine, account_id)
     if is_new:
@@ -267,14 +259,10 @@ def answer_buttons(shown: Shown, place: str, action: Callable[..., None], *args:
                 st.html(
                     f'<p class="audit-grade">{html(t("browse.right" if answer in graded[0] else "browse.wrong"))}</p>'
                 )
-            st.button(
-                plain(answer_name(answer, shown)),
-                key=f"judge-{place}-{answer}",
-                shortcut=shortcut(answer, number),
-                on_click=action,
-                args=(*args, answer),
-                width="stretch",
-            )
+            press(
+                plain(answer_name(answer, shown)), f"judge-{place}-{answer}", action, *args, answer,
+                shortcut=shortcut(answer, number), width="stretch",
+            )  # fmt: skip
 
 
 def _label_switches(shown: Shown, place: str, action: Callable[..., None], *args: object) -> None:
@@ -284,39 +272,26 @@ def _label_switches(shown: Shown, place: str, action: Callable[..., None], *args
     together = get_task(shown.task).checked(Output("+".join(chosen))).label if chosen else None
     with st.container(key="judge", horizontal=True):
         for number, label in enumerate(answers_of(shown), start=1):
-            st.button(
-                plain(label_name(label, shown.task)),
-                key=f"switch-{place}-{label}",
-                shortcut=str(number),
-                type="primary" if label in chosen else "secondary",
+            press(
+                plain(label_name(label, shown.task)), f"switch-{place}-{label}", _switch, place, label,
+                shortcut=str(number), type="primary" if label in chosen else "secondary",
                 icon=":material/check_box:" if label in chosen else ":material/check_box_outline_blank:",
-                on_click=_switch,
-                args=(place, label),
                 width="stretch",
-            )
-        st.button(
-            plain(label_name(UNSURE, shown.task)),
-            key=f"judge-{place}-{UNSURE}",
-            shortcut="u",
-            on_click=action,
-            args=(*args, UNSURE),
+            )  # fmt: skip
+        press(
+            plain(label_name(UNSURE, shown.task)), f"judge-{place}-{UNSURE}", action, *args, UNSURE, shortcut="u",
             width="stretch",
-        )
+        )  # fmt: skip
     words = label_name(together, shown.task) if together else label_name(NONE_OF_THEM, shown.task)
     with st.container(key="judge-together"):
-        st.button(
+        press(
             plain(t("annotate.confirm" if together else "annotate.confirm_nothing", labels=words)),
-            key=f"judge-{place}-together",
-            shortcut="Enter",
-            disabled=together is None,
-            on_click=action,
-            args=(*args, together),
+            f"judge-{place}-together", action, *args, together, shortcut="Enter", disabled=together is None,
             width="stretch",
-        )
+        )  # fmt: skip
 
 
 def _chosen(place: str) -> tuple[str, ...]:
-    """The labels that are on for the question on the screen."""
     where, labels = st.session_state.get(_SWITCHED_ON, (None, ()))
     return labels if where == place else ()
 
@@ -334,8 +309,7 @@ def _switch(place: str, label: str) -> None:
 
 
 def _small_button(name: str, place: str, key: str, action: Callable[..., None], *args: object) -> None:
-    """A button beside the answers; `place` as of `answer_buttons`."""
-    st.button(t(f"annotate.{name}"), key=f"{name}-{place}", shortcut=key, on_click=action, args=args, type="tertiary")
+    press(t(f"annotate.{name}"), f"{name}-{place}", action, *args, shortcut=key, type="tertiary")
 
 
 # Why there is no question just now.
@@ -360,8 +334,8 @@ def why_nothing(engine: Engine, account_id: int) -> None:
 T = TypeVar("T")
 Arguments = ParamSpec("Arguments")
 COUNTS_MAX_AGE = timedelta(seconds=30)
-"""The same for counts, which read the whole queue. Until then each answer changes them by one; after a skip, a flag or
-an undo they are counted again."""
+"""How long counts stand, which read the whole queue: each answer changes them by one; after a skip, a flag or an undo
+they are counted again."""
 _SHOWN = "shown"
 """(question id, when it was shown, from when an answer counts)"""
 _REOPENED = "again"
@@ -369,8 +343,6 @@ _REOPENED = "again"
 _NOTE = "note"
 _DONE = "done"
 """What the last key did, where the next question does not show it."""
-
-"""(when it was computed, the pace)"""
 _HAS_HIDDEN = "mixed"
 """Whether hidden questions come between the others."""
 ABOUT = 10
@@ -394,7 +366,7 @@ def _card() -> None:
     """The question, its buttons and the progress line. An answer reruns only this."""
     engine, account = session.enter(*ROLES)
     way = judging_mode(engine, account.id)
-    if training_card(engine, account.id, way.training, LEAST):
+    if training_card(engine, account.id, way.training):
         return
     st.session_state[_HAS_HIDDEN] = way.mixed
     shown = _next(engine, account.id)
@@ -435,17 +407,13 @@ def _next(engine: Engine, account_id: int) -> Shown | None:
 
 
 def _answers(engine: Engine, account_id: int, shown: Shown) -> None:
-    """The buttons of the answers; beside each other, the comment and what else can be done with the question."""
     place = _browser_id(shown.id)
     answer_buttons(shown, place, _answer, engine, account_id, shown.id)
     with st.container(key="beside", horizontal=True, gap="small"):
         st.text_input(
-            t("annotate.comment"),
-            key=_comment_key(shown.id),
-            max_chars=FIELD,
-            placeholder=t("annotate.comment_key"),
+            t("annotate.comment"), key=_comment_key(shown.id), max_chars=FIELD, placeholder=t("annotate.comment_key"),
             label_visibility="collapsed",
-        )
+        )  # fmt: skip
         _small_button("undo", place, "z", _undo, engine, account_id)
         _small_button("skip", place, "s", _skip, engine, account_id, shown.id)
         if shown.kind not in SCALES:  # no adjudicator looks at ratings
@@ -454,7 +422,6 @@ def _answers(engine: Engine, account_id: int, shown: Shown) -> None:
 
 
 def _reminders(shown: Shown) -> None:
-    """What this person did with the question before."""
     remembered = shown.remembered
     if remembered.sent_back:
         st.info(plain(t("annotate.sent_back_saying", remark=remembered.sent_back)))
@@ -474,7 +441,6 @@ def _nothing_left(engine: Engine, account_id: int) -> None:
 
 
 def _progress(engine: Engine, account_id: int, shown: Shown | None) -> None:
-    """Today's count, the questions left, the guideline's version."""
     queue = recent(_COUNTS, COUNTS_MAX_AGE, queue_of, engine, account_id)
     share, said = done_and_left(queue)
     if shown is not None:
@@ -639,5 +605,4 @@ def opaque_id(question_id: int) -> str:
 
 @cache
 def _key() -> bytes:
-    """A secret key of this process."""
     return secrets.token_bytes(16)

@@ -1,21 +1,20 @@
 """Numbers that take long, computed in another process: while it works, this one goes on answering annotators.
 
-All sessions of a server share two workers (`audit.ui.worker`), each of which starts with its first request, and
+All sessions of a server share two processes (`audit.ui.worker`), each of which starts with its first request, and
 their answers. An answer is kept with the state of the database that it was computed from. When that has moved
 on, what is computed quickly is computed again; what takes longer is shown as it was, and says so, until somebody asks
 for it anew.
 """
 
-import atexit
-import subprocess
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillWorking
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -23,7 +22,7 @@ from sqlalchemy import Engine, ScalarSelect, Table, func, select
 
 from audit.errors import AuditError
 from audit.messages import message
-from audit.runner.underway import another_python, its_environment
+from audit.runner.executors import Executor, Lost, Processes, outcome
 from audit.store.core import (
     adjudication,
     aside,
@@ -45,14 +44,12 @@ from audit.store.core import (
 )
 from audit.ui import session
 from audit.ui.language import t
-from audit.ui.worker import LONG, read_answer, request_line
+from audit.ui.worker import LONG, Request, be_polite
 
 QUICK = 2.0
 """Seconds: what took no longer is computed anew whenever answers have come."""
 MAX_ANSWERS = 200
 """Answers that are kept."""
-DAILY_REQUESTS = ("totals", "people")
-"""What also changes with the day and with flags, which change no report."""
 _POLL_INTERVAL = 0.25
 """Seconds after which a waiting page looks whether somebody went elsewhere."""
 State = tuple[Any, ...]
@@ -70,57 +67,15 @@ class CachedAnswer:
     """Whether it was computed from the database as it is now."""
 
 
-class Worker:
-    """One process that answers one request at a time. It is started when it is needed, and again if it died."""
+class AnswerCache:
+    """Two processes, the requests they work on, and the answers they gave."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
-        self._lock = threading.Lock()
-        atexit.register(self.stop)
-
-    def answer(self, line: str) -> Any:
-        """Return the answer to a request, after those before it. Raises AuditError where the worker refuses."""
-        with self._lock:
-            return self._answer(line)
-
-    def stop(self) -> None:
-        """End the process at once, whatever it does."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.wait()
-
-    def _answer(self, line: str) -> Any:
-        if self._process is None or self._process.poll() is not None:
-            command, pipe = another_python("-m", "audit.ui.worker"), subprocess.PIPE
-            self._process = subprocess.Popen(
-                command, env=its_environment(), stdin=pipe, stdout=pipe, text=True, encoding="utf-8"
-            )
-        process = self._process
-        if process.stdin is None or process.stdout is None:
-            raise AuditError(message("worker.no_pipes"))
-        try:
-            process.stdin.write(line)
-            process.stdin.flush()
-            answer = process.stdout.readline()
-        except OSError:
-            answer = ""
-        if not answer:
-            self.stop()
-            raise AuditError(message("worker.ended"))
-        return read_answer(answer)
-
-
-@dataclass
-class AnswerCache:
-    """The workers, the requests they work on, and the answers they gave."""
-
-    worker: Worker = field(default_factory=Worker)
-    slow_worker: Worker = field(default_factory=Worker)
-    """For what takes long: a report does not wait for an export."""
-    answers: "OrderedDict[str, CachedAnswer]" = field(default_factory=OrderedDict)
-    running: "dict[str, Future[CachedAnswer]]" = field(default_factory=dict)
-    lock: threading.Lock = field(default_factory=threading.Lock)
+        # A report does not wait for an export.
+        self.quick, self.slow = _process(), _process()
+        self.answers: OrderedDict[str, CachedAnswer] = OrderedDict()
+        self.running: dict[str, Future[CachedAnswer]] = {}
+        self.lock = threading.RLock()
 
     def get(self, key: str) -> CachedAnswer | None:
         """Return the last answer to a request, from whatever state of the database."""
@@ -129,110 +84,91 @@ class AnswerCache:
                 self.answers.move_to_end(key)
             return self.answers.get(key)
 
-    def start(self, key: str, state: State, request: str, line: str) -> "Future[CachedAnswer]":
-        """Ask a worker, unless it works on this request already; the answer is kept."""
+    def start(self, key: str, request: Request) -> "Future[CachedAnswer]":
+        """Ask a process, unless it works on this request already; the answer is kept."""
         with self.lock:
             if key in self.running:
                 return self.running[key]
-            future = self.running[key] = Future()
-        worker = self.slow_worker if request in LONG else self.worker
-        # A daemon, unlike the threads of an executor: a server that is stopped does not wait for what is computed.
-        threading.Thread(target=self._compute, args=(key, state, worker, line, future), daemon=True).start()
-        return future
+            answer = self.running[key] = Future()
+            submitted = (self.slow if request.ask in LONG else self.quick).submit(request)
+        submitted.add_done_callback(partial(self._keep, key, request, answer))
+        return answer
 
-    def _compute(self, key: str, state: State, worker: Worker, line: str, future: "Future[CachedAnswer]") -> None:
-        began = time.monotonic()
+    def _keep(self, key: str, request: Request, answer: "Future[CachedAnswer]", submitted: "Future[Any]") -> None:
         try:
-            answer = CachedAnswer(worker.answer(line), state, datetime.now(UTC), time.monotonic() - began)
+            done = outcome(request, submitted)
+            if isinstance(done, Lost):
+                raise AuditError(message("worker.ended"))
         except Exception as problem:
             with self.lock:
-                self.running.pop(key, None)
-            future.set_exception(problem)
+                self.running.pop(key)
+            answer.set_exception(problem)
             return
         with self.lock:
-            self.running.pop(key, None)
-            self.answers[key] = answer
-            while len(self.answers) > MAX_ANSWERS:
+            self.running.pop(key)
+            self.answers[key] = CachedAnswer(done[0], request.state, datetime.now(UTC), done[1])
+            if len(self.answers) > MAX_ANSWERS:
                 self.answers.popitem(last=False)
-        future.set_result(answer)
+            kept = self.answers[key]
+        answer.set_result(kept)
 
 
-def computed(engine: Engine, request: str, values: dict[str, Any], *, recompute: bool = False) -> CachedAnswer:
+def _process() -> Executor:
+    return Processes(1, "spawn", be_polite)
+
+
+def computed(engine: Engine, ask: str, values: dict[str, Any], *, recompute: bool = False) -> CachedAnswer:
     """The answer to a request about this database; waits for it where there is none that may be shown.
 
     `values` go to the worker. `recompute` computes what is not current, however long it takes; so is what was computed
-    before something was run or drawn: it is about other studies, not about fewer answers. Raises what the worker
-    refused with.
+    before something was run or drawn: it is about other studies, not about fewer answers. Raises AuditError where the
+    worker refuses.
     """
-    cache = _cache()
-    state, name = _state_and_name(engine, request, values)
-    cached = cache.get(name)
-    if cached is not None and cached.state == state:
+    request, cached = _request(engine, ask, values)
+    if cached is not None and cached.state == request.state:
         return cached
-    of_these_studies = cached is not None and cached.state[_OF_STUDIES] == state[_OF_STUDIES]
-    if cached is not None and cached.seconds > QUICK and of_these_studies and not recompute:
-        return CachedAnswer(cached.value, cached.state, cached.at, cached.seconds, current=False)
-    return _wait(cache.start(name, state, request, request_line(request, session.database_url(), state, values)))
+    if cached is not None and cached.seconds > QUICK and cached.state[0] == request.state[0] and not recompute:
+        return replace(cached, current=False)
+    return _wait(_cache().start(_name(request), request))
 
 
-def computed_now(engine: Engine, request: str, values: dict[str, Any], anew: bool = False) -> Any:
-    """What the worker answers to a request about the database as it is now (`anew`: whatever it answered before): for
-    the API, which shows nothing while it waits. Raises what the worker refused with."""
-    cache = _cache()
-    state, name = _state_and_name(engine, request, values)
-    name += f" {time.monotonic_ns()}" if anew else ""  # nobody else waits for the same answer, and takes it away
-    cached = cache.get(name)
-    if cached is not None and cached.state == state:
+def computed_now(engine: Engine, ask: str, values: dict[str, Any], anew: bool = False) -> Any:
+    """What the worker answers to a request about the database as it is now (`anew`: whatever it answered before), where
+    nothing is shown meanwhile. Raises AuditError where the worker refuses."""
+    request, cached = _request(engine, ask, values)
+    if cached is not None and cached.state == request.state and not anew:
         return cached.value
-    line = request_line(request, session.database_url(), state, values)
-    return cache.start(name, state, request, line).result().value
+    name = f"{_name(request)} {time.monotonic_ns()}" if anew else _name(request)  # nobody else takes the answer away
+    return _cache().start(name, request).result().value
 
 
-def _state_and_name(engine: Engine, request: str, values: dict[str, Any]) -> tuple[State, str]:
-    """The state of the database that an answer depends on, and what the answer is kept by."""
+def _request(engine: Engine, ask: str, values: dict[str, Any]) -> tuple[Request, CachedAnswer | None]:
+    """The request, and what it was answered last."""
     state = state_of(engine)
-    if request in DAILY_REQUESTS:
-        state += (f"{datetime.now(UTC):%Y-%m-%d}", _last_aside(engine))
-    return state, repr((session.database_url(), request, sorted(values.items())))
+    if ask == "totals":  # flags, and another day, change no report
+        state += (f"{datetime.now(UTC):%Y-%m-%d}", *_values(engine, [func.max(aside.c.id)]))
+    request = Request(ask, session.database_url(), state, values)
+    return request, _cache().get(_name(request))
 
 
-def produce(request: str, values: dict[str, Any], key: Sequence[Any]) -> Any:
-    """What the worker makes from values alone, without a database (a picture, a document); kept by `key`.
-
-    For downloads: it waits without showing anything.
-    """
-    cache, name = _cache(), repr((request, *key))
-    cached = cache.get(name)
-    if cached is None:
-        cached = cache.start(name, (), request, request_line(request, "", (), values)).result()
-    return cached.value
-
-
-_OF_STUDIES = slice(0, 6)
-"""The part of a state that changes with what was run and drawn alone."""
+def _name(request: Request) -> str:
+    return repr((request.database, request.ask, sorted(request.values.items())))
 
 
 def state_of(engine: Engine) -> State:
-    """A value that changes whenever a report would. Cheap: histories only grow, and rounds store their times."""
-    of_studies = [func.max(table.c.id) for table in (study, system, relation)]
-    others = [func.max(table.c.id) for table in (judgement, adjudication, cause, plan, log)]
-    counts = _counts(progress, draw, validity_draw), _counts(judge_answer, repeat)
+    """A value that changes whenever a report would; first in it is that of `studies_state`. Cheap: histories only grow,
+    and rounds store their times."""
+    newest = [func.max(table.c.id) for table in (system, relation, judgement, adjudication, cause, log)]
     terms = [func.max(sample.c.quorum), func.sum(sample.c.annotators), func.sum(sample.c.follow_ups)]
     terms.append(func.max(round_table.c.given_up_at))
-    return _values(engine, [*of_studies, *counts[0], *others, *counts[1], *terms, *_LAST])
+    return studies_state(engine), *_values(engine, [*newest, *terms, *_counts(judge_answer, repeat)])
 
 
 def studies_state(engine: Engine) -> State:
-    """A value that changes whenever a study is made, run, planned or drawn; answers leave it as it is."""
-    return _values(engine, [func.max(study.c.id), func.max(plan.c.id), *_counts(progress, draw), *_LAST])
-
-
-def _last_aside(engine: Engine) -> Any:
-    return _values(engine, [func.max(aside.c.id)])[0] or 0
-
-
-_LAST = (func.max(verdict.c.group_id), func.max(round_table.c.drawn_at))
-"""What grows with every run and every draw."""
+    """A value that changes whenever a study is made, run, planned or drawn; answers leave it as it is. Cheap, since
+    every click of an adjudicator asks it."""
+    newest = func.max(study.c.id), func.max(plan.c.id), func.max(verdict.c.group_id), func.max(round_table.c.drawn_at)
+    return session.database_url(), *_values(engine, [*newest, *_counts(progress, draw, validity_draw)])
 
 
 def _counts(*counted: Table) -> list[ScalarSelect[int]]:
@@ -262,16 +198,16 @@ def computed_with_freshness(engine: Engine, request: str, values: dict[str, Any]
     return computed(engine, request, values, recompute=True)
 
 
-def _wait(future: "Future[CachedAnswer]", clock: Callable[[], float] = time.monotonic) -> CachedAnswer:
+def _wait(future: "Future[CachedAnswer]") -> CachedAnswer:
     """The result, with a line that says for how long it is worked on; Streamlit ends the run there when it must."""
-    started, place = clock(), st.empty()
+    started, place = time.monotonic(), st.empty()
     while True:
         try:
             answer = future.result(timeout=_POLL_INTERVAL)
         except StillWorking:
             if future.done():
                 raise  # the computation itself timed out
-            seconds = clock() - started
+            seconds = time.monotonic() - started
             if seconds >= 1:
                 place.caption(t("workshop.working", seconds=f"{seconds:.0f}"))
             continue
@@ -282,11 +218,3 @@ def _wait(future: "Future[CachedAnswer]", clock: Callable[[], float] = time.mono
 @st.cache_resource(show_spinner=False)
 def _cache() -> AnswerCache:
     return AnswerCache()
-
-
-# The drawn groups with what is observed of their cells, read once for all sessions.
-
-
-def state(engine: Engine) -> tuple[Any, ...]:
-    """What changes whenever something was run or drawn; cheap, since every click of an adjudicator asks it."""
-    return session.database_url(), *_values(engine, [*_counts(draw, progress), *_LAST])

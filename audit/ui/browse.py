@@ -12,7 +12,6 @@ from audit.relations import get_relation
 from audit.studies.browse import (
     READERS,
     STATES,
-    Choices,
     Detail,
     FoundInputs,
     GroupFilter,
@@ -35,6 +34,7 @@ from audit.ui.language import (
     label_names,
     language,
     output_words,
+    press,
     summary,
     t,
     text_html,
@@ -48,8 +48,6 @@ SIZE = 20
 """Lines on a page."""
 _HEIGHT = 9
 """Lines of the table that are seen at once: below them the selected group begins on a screen of 720 pixels."""
-_FOUND = "browse-found"
-"""((what was looked for, what changes with every run), the inputs that were found)"""
 _TABLE_ROW = 35
 _TRAIL = "browse-trail"
 """(wish, the cursors of the pages up to and including this one)"""
@@ -62,38 +60,27 @@ def page() -> None:
     blind = account.role == "adjudicator"
     if blind:
         st.caption(t("browse.blind"))
-    states = [state for state in STATES if not (blind and state == "waiting")]
-    wish = _filters(engine, account.id, choices(engine, account.id), states)
-    previous_wish, trail = st.session_state.get(_TRAIL, (wish, [None]))
-    if previous_wish != wish:
-        trail = [None]
-    st.session_state[_TRAIL] = (wish, trail)
+    wish = _filters(engine, account.id, [state for state in STATES if not (blind and state == "waiting")])
+    trail = trail_of(_TRAIL, wish)
     groups = browse(engine, account.id, wish, trail[-1], SIZE)
-    if not groups.lines:
+    selected = _table(groups, len(trail)) if groups.lines else None
+    if selected is None:
         st.info(t("browse.go_on" if groups.next else "browse.nothing"))
-        pager(trail, groups.next, ("browse.back", "browse.next"))
-        return
-    selected = _table(groups, len(trail))
     pager(trail, groups.next, ("browse.back", "browse.next"))
-    line = groups.lines[selected]
-    _detail(engine, account.id, line.group_id, line.system_id)
+    if selected is not None:
+        _detail(engine, account.id, groups.lines[selected].group_id, groups.lines[selected].system_id)
 
 
-def _filters(engine: Engine, account_id: int, available: Choices, states: Sequence[str]) -> GroupFilter:
-    study = choose_study(engine, account_id, says_pooled=False)
+def _filters(engine: Engine, account_id: int, states: Sequence[str]) -> GroupFilter:
+    study, available = choose_study(engine, account_id, says_pooled=False), choices(engine, account_id)
     columns = st.columns([1, 1, 1, 1.4])
     relation = _filter(columns[0], "relation", dict(available.relations))
     system = _filter(columns[1], "system", dict(available.systems))
     state = _filter(columns[2], "state", {state: t(f"state.{state}") for state in states})
     search = columns[3].text_input(
-        t("browse.search"),
-        max_chars=200,
-        key="browse-search",
-        placeholder=t("browse.search_place"),
-        help=t("browse.search_help"),
-        icon=":material/search:",
-        autocomplete="off",
-    )
+        t("browse.search"), max_chars=200, key="browse-search", placeholder=t("browse.search_place"),
+        help=t("browse.search_help"), icon=":material/search:", autocomplete="off",
+    )  # fmt: skip
     return GroupFilter(study, relation, system, state, _found(engine, account_id, search.strip()))
 
 
@@ -101,25 +88,21 @@ def _found(engine: Engine, account_id: int, search: str) -> tuple[int, ...] | No
     """The inputs with this text; None where nothing is looked for. Looked for once, not with every click."""
     if not search:
         return None
-    key = (session.database_url(), account_id, search, studies_state(engine))
-    cached = st.session_state.get(_FOUND)
-    if cached is None or cached[0] != key:
-        cached = st.session_state[_FOUND] = (key, find_inputs(engine, account_id, search))
-    found: FoundInputs = cached[1]
+    found = _find(engine, account_id, search, studies_state(engine))
     if found.more:
         st.caption(t("browse.found_more", count=len(found.ids)))
     return found.ids
 
 
+@st.cache_data(max_entries=64, show_spinner=False)
+def _find(_engine: Engine, account_id: int, search: str, state: tuple[Any, ...]) -> FoundInputs:
+    return find_inputs(_engine, account_id, search)
+
+
 def _filter(column: DeltaGenerator, field: str, names: dict[T, str]) -> T | None:
-    """One choice among `names`, or all of them."""
-    options: list[T | None] = [None, *names]
-    return column.selectbox(
-        t(f"browse.{field}"),
-        options,
-        format_func=lambda option: t("browse.all") if option is None else names[option],
-        key=f"browse-{field}",
-    )
+    options, label = [None, *names], t(f"browse.{field}")
+    names_or_all = lambda option: t("browse.all") if option is None else names[option]  # noqa: E731
+    return column.selectbox(label, options, format_func=names_or_all, key=f"browse-{field}")
 
 
 def _table(groups: Page, number: int) -> int:
@@ -148,27 +131,22 @@ def _table(groups: Page, number: int) -> int:
     return selected[0] if selected and selected[0] < len(groups.lines) else 0
 
 
+def trail_of(key: str, wish: object) -> list[Any]:
+    """The beginnings of the pages that were opened of a list, the first to the present; of another wish, the first."""
+    before, trail = st.session_state.get(key, (wish, [None]))
+    st.session_state[key] = wish, trail = (wish, trail if before == wish else [None])
+    return trail
+
+
 def pager(trail: list[Any], following: Any, names: tuple[str, str]) -> None:
-    """Buttons to the page before and after, by the codes of their texts. `trail` are the beginnings of the pages that
-    were opened, the first to the present; `following` is that of the next page, None: there is none."""
-    back, forward = names
+    """Buttons to the page before and after, by the codes of their texts; `following` is where the next page begins,
+    None: there is none."""
+    (back, back_key), (forward, forward_key) = ((t(name), name.replace(".", "-")) for name in names)
+    icons = ":material/arrow_back:", ":material/arrow_forward:"
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.button(
-            t(back),
-            key=back.replace(".", "-"),
-            on_click=trail.pop,
-            disabled=len(trail) == 1,
-            icon=":material/arrow_back:",
-        )
+        press(back, back_key, trail.pop, disabled=len(trail) == 1, icon=icons[0])
         st.caption(t("browse.page", number=len(trail)), text_alignment="center", width="content")
-        st.button(
-            t(forward),
-            key=forward.replace(".", "-"),
-            on_click=trail.append,
-            args=(following,),
-            disabled=following is None,
-            icon=":material/arrow_forward:",
-        )
+        press(forward, forward_key, trail.append, following, disabled=following is None, icon=icons[1])
 
 
 def _detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> None:
@@ -203,7 +181,6 @@ def members(group: Detail, probes: bool = True) -> list[str]:
 
 
 def _cause(cause: tuple[str, str | None] | None) -> str:
-    """The cause of a false satisfaction that an adjudicator gave; empty where nobody did."""
     if cause is None:
         return ""
     code, comment = cause
@@ -235,7 +212,6 @@ def summary_of(group: Detail) -> str:
 
 
 def _why(group: Detail) -> str:
-    """Why the group is in its state, in one sentence."""
     wrong = [_name(group.parts, number) for number, part in enumerate(group.parts) if part.wrong]
     if group.state == "false":
         return t("browse.why_false", parts=t("browse.and").join(wrong))
@@ -261,7 +237,6 @@ def _name(parts: tuple[Part, ...], number: int) -> str:
 
 
 def _part(part: Part, shown: str, name: str, task: str) -> str:
-    """One member as HTML: its texts as they are `shown`, output, answer, right or wrong."""
     texts = [shown]
     if part.output is not None and part.output.text:
         output = text_html(output_words(part.output.text, task), part.input.output_language)
@@ -278,7 +253,7 @@ def _part(part: Part, shown: str, name: str, task: str) -> str:
 
 def _output(part: Part, task: str) -> str:
     if part.output is None or part.output.absent:
-        return t("browse.none")
+        return t("list.none")
     if part.output.error:
         return t("browse.error", error=part.output.error)
     words = [label_name(part.output.label, task, part.input.texts)] if part.output.label else []
@@ -290,18 +265,11 @@ def _output(part: Part, task: str) -> str:
 def _answer(part: Part, task: str) -> str:
     if not part.allowed:
         return t("browse.no_answer")
-    labels = label_names(part.allowed, task, part.input.texts)
-    propagated = part.origin.startswith("carried ")
-    origin = t(f"origin.{part.origin.removeprefix('carried ')}")
-    return (
-        t("browse.carried", labels=labels, origin=origin)
-        if propagated
-        else t("browse.direct", labels=labels, origin=origin)
-    )
+    origin, code = part.origin.removeprefix("carried "), "carried" if part.origin.startswith("carried ") else "direct"
+    return t(f"browse.{code}", labels=label_names(part.allowed, task, part.input.texts), origin=t(f"origin.{origin}"))
 
 
 def _mark(part: Part) -> str:
-    """Whether the output is right, where that is known, and the number of the question, where somebody is asked."""
     number = "" if part.question is None else f" · {html(t('browse.question', number=part.question))}"
     if part.wrong is None:
         return number

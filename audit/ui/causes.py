@@ -21,10 +21,10 @@ from audit.studies.impact import (
 )
 from audit.tasks.questions import asks_pairs
 from audit.ui import session
-from audit.ui.background_cache import state
+from audit.ui.background_cache import studies_state
 from audit.ui.browse import members, summary_of
-from audit.ui.decision import put_last, put_off
-from audit.ui.language import html, t
+from audit.ui.decision import later_button, put_last
+from audit.ui.language import html, press, t
 from audit.ui.question import FIELD, LEAST, answer_bar, heading, heading_html, legend_html
 
 _ON_SCREEN = "cause-shown"
@@ -46,7 +46,7 @@ def cause_card(roles: tuple[str, ...]) -> None:
     """The next false satisfaction without a cause, and a button for each cause. An answer reruns only this."""
     engine, account = session.enter(*roles)
     session.show_last()
-    version = state(engine)
+    version = studies_state(engine)
     with engine.connect() as connection:
         answers = count_rows(connection, answer)
     groups = _false_satisfactions(engine, account.id, (*version, answers))
@@ -62,7 +62,7 @@ def cause_card(roles: tuple[str, ...]) -> None:
 
 def _next(without: tuple[Pair, ...]) -> Pair | None:
     reopened: Pair | None = st.session_state.get(_REOPENED)
-    if reopened is not None and reopened in without:
+    if reopened in without and reopened not in st.session_state.get(_LATER, ()):
         return reopened
     return next(iter(put_last(_LATER, without)), None)
 
@@ -84,44 +84,23 @@ def _show_group(engine: Engine, account_id: int, pair: Pair, version: tuple[Any,
     with answer_bar():
         with st.container(key="judge", horizontal=True):
             for number, code in enumerate(CAUSES, start=1):
-                st.button(
-                    t(f"cause.{code}"),
-                    key=f"judge-cause-{name}-{code}",
-                    shortcut=str(number),
-                    on_click=_give_cause,
-                    args=(engine, account_id, pair, code),
-                    width="stretch",
-                )
+                press(
+                    t(f"cause.{code}"), f"judge-cause-{name}-{code}", _give_cause, engine, account_id, pair, code,
+                    shortcut=str(number), width="stretch",
+                )  # fmt: skip
         with st.container(key="beside", horizontal=True, gap="small"):
             st.text_input(
-                t("causes.comment"),
-                key=f"why-{name}",
-                max_chars=FIELD,
-                placeholder=t("causes.comment"),
+                t("causes.comment"), key=f"why-{name}", max_chars=FIELD, placeholder=t("causes.comment"),
                 label_visibility="collapsed",
-            )
+            )  # fmt: skip
             _undo_button(engine, account_id, name)
-            st.button(
-                t("adjudicate.later"),
-                key=f"later-cause-{name}",
-                shortcut="s",
-                type="tertiary",
-                on_click=_put_off_pair,
-                args=(pair,),
-            )
+            later_button(_LATER, pair, f"cause-{name}")
     if st.session_state.get(_ON_SCREEN, (None,))[0] != pair:
         st.session_state[_ON_SCREEN] = (pair, datetime.now(UTC))
 
 
 def _undo_button(engine: Engine, account_id: int, name: str) -> None:
-    st.button(
-        t("annotate.undo"),
-        key=f"undo-cause-{name}",
-        shortcut="z",
-        type="tertiary",
-        on_click=_undo_cause,
-        args=(engine, account_id),
-    )
+    press(t("annotate.undo"), f"undo-cause-{name}", _undo_cause, engine, account_id, shortcut="z", type="tertiary")
 
 
 def _proposal(engine: Engine, account_id: int, system_id: int, group: Detail, version: tuple[Any, ...]) -> str | None:
@@ -155,10 +134,6 @@ def _give_cause(engine: Engine, account_id: int, pair: Pair, code: str) -> None:
 @session.callback
 def _undo_cause(engine: Engine, account_id: int) -> None:
     pair = take_back_cause(engine, account_id)
+    st.session_state[_LATER] = [other for other in st.session_state.get(_LATER, ()) if other != pair]
     session.say_next(t("causes.undone" if pair else "annotate.nothing_to_undo"), ":material/undo:")
     st.session_state[_REOPENED] = pair
-
-
-def _put_off_pair(pair: Pair) -> None:
-    put_off(_LATER, pair)
-    st.session_state.pop(_REOPENED, None)

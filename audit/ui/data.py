@@ -1,11 +1,14 @@
-"""The whole database for managers: an export for publishing or analysis, and a backup. Made by another process."""
+"""The whole database for managers: an export for publishing or analysis, a backup, and the log of who did what."""
 
+import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import streamlit as st
 from sqlalchemy import Engine
 
+from audit.judging.accounts import Entry, account_details, entries
 from audit.ui import session
 from audit.ui.background_cache import computed
 from audit.ui.language import t
@@ -13,11 +16,13 @@ from audit.ui.language import t
 ROLES = ("manager",)
 _READY = "data-ready"
 """What was made last, until it is made again: (kind, name of the file, its bytes)."""
+LINES = 5_000
+"""Lines of the log on the page, the newest first; an export has all of them."""
 _TYPES = {"export": "application/zip", "backup": "application/vnd.sqlite3"}
 
 
 def page() -> None:
-    """Two files: each is made when it is asked for, and then downloaded."""
+    """Two files, each made when it is asked for, and the log, whose table can be searched and downloaded."""
     engine, account = session.enter(*ROLES)
     st.header(t("menu.data"))
     with st.container(border=True):
@@ -29,7 +34,23 @@ def page() -> None:
         st.markdown(f"**{t('data.backup')}**")
         st.caption(t("data.backup_what"))
         _make_and_download(engine, account.id, "backup", {})
-    st.caption(t("data.logged"))
+    st.header(t("log.title"))
+    names = {person.id: person.name for person in account_details(engine, by=account.id)}
+    rows = [
+        {
+            t("log.at"): f"{entry.at:%Y-%m-%d %H:%M:%S} UTC",
+            t("log.who"): entry.who or t("log.database"),
+            t("log.action"): entry.action,
+            t("log.detail"): _detail(entry, names),
+        }
+        for entry in entries(engine, account.id, LINES)
+    ]
+    st.dataframe(rows, hide_index=True)
+
+
+def _detail(entry: Entry, names: Mapping[int, str]) -> str:
+    of = {"account": names.get(entry.detail["account"])} if "account" in entry.detail else {}
+    return json.dumps({**entry.detail, **of}, ensure_ascii=False)[1:-1]
 
 
 def _make_and_download(engine: Engine, account_id: int, kind: str, values: dict[str, bool]) -> None:
@@ -46,11 +67,6 @@ def _make_and_download(engine: Engine, account_id: int, kind: str, values: dict[
     if ready and ready[0] == kind:
         _, name, content = ready
         st.download_button(
-            t("data.download", size=f"{len(content) / 2**20:,.1f}"),
-            content,
-            name,
-            _TYPES[kind],
-            type="primary",
-            on_click="ignore",
-            icon=":material/download:",
-        )
+            t("data.download", size=f"{len(content) / 2**20:,.1f}"), content, name, _TYPES[kind], type="primary",
+            on_click="ignore", icon=":material/download:",
+        )  # fmt: skip

@@ -4,11 +4,10 @@ What is typed stays for the session, whatever link is followed; a file that was 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from math import ceil
 from pathlib import PurePath
 from time import monotonic
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -48,27 +47,19 @@ from audit.ui.settings import LARGEST_UPLOAD
 OPEN = "form-open"
 """Whether the form is on the page in place of a study."""
 _FILE = "form-file"
-"""The file that was sent last: (name, content, table)."""
+"""The file that was sent last: (its id, name, content, table)."""
 _SYSTEMS = "form-systems"
 """Names of the systems that are chosen."""
 _TASKS = (
-    "sentiment",
-    "classification",
-    "similarity",
-    "inference",
-    "question-answering",
-    "summarization",
-    "translation",
-)
-_SHOWN_ROWS = 3
-_MOST_LABELS = 12
+    "sentiment", "classification", "similarity", "inference", "question-answering", "summarization", "translation",
+)  # fmt: skip
+_TYPES = ["csv", "tsv", "txt", "jsonl", "json", "xlsx", "parquet"]
+_SHOWN_ROWS, _MOST_LABELS = 3, 12
 SECONDS = 6
 """That an answer takes, about."""
-_KEPT: Literal["session"] = "session"
 
 
-@dataclass
-class Texts:
+class Texts(NamedTuple):
     """The texts of a study: a file that was sent, with what its columns are, or a corpus that is here."""
 
     name: str
@@ -76,26 +67,20 @@ class Texts:
     task: str
     first: Input
     languages: Sequence[str]
-    unit: str
+    unit: Any
+    has_gold: bool
     corpus: Corpus | None = None
-    content: bytes = b""
     file: str = ""
-    table: pd.DataFrame = field(default_factory=pd.DataFrame)
-    columns: Columns = field(default_factory=lambda: Columns(()))
-
-    @property
-    def has_gold(self) -> bool:
-        """Whether right answers are known."""
-        return self.columns.label is not None if self.corpus is None else self.corpus.has_gold
+    content: bytes = b""
+    columns: Columns = Columns(())
 
 
-@dataclass
-class Asked:
+class Asked(NamedTuple):
     """What is asked: the task with its labels, what labels of the file stand for, and a question of the manager's."""
 
     task: str
-    labels: Mapping[str, str] = field(default_factory=dict)
-    question: str = ""
+    labels: Mapping[str, str]
+    question: str
 
 
 def form(engine: Engine, account_id: int) -> None:
@@ -105,13 +90,12 @@ def form(engine: Engine, account_id: int) -> None:
         texts = _texts(engine)
     asked = _asked(texts) if texts else None
     systems = _systems(engine, account_id, texts, asked) if texts and asked else []
-    people = _people(texts, len(systems)) if texts else 2
+    people = _people(texts.size) if texts else 2
     more = _more(engine, texts, asked) if texts and asked else {}
     lacking = "texts" if texts is None else "labels" if asked is None else "" if systems else "systems"
     with st.container(horizontal=True, vertical_alignment="center"):
-        pressed = st.button(
-            t("form.run"), type="primary", disabled=bool(lacking), key="form-run", icon=":material/play_arrow:"
-        )
+        icon = ":material/play_arrow:"
+        pressed = st.button(t("form.run"), type="primary", disabled=bool(lacking), key="form-run", icon=icon)
         if lacking:
             st.caption(t(f"form.lacks_{lacking}"))
     if pressed and texts and asked:
@@ -128,6 +112,14 @@ def _field(number: int, name: str) -> None:
     st.markdown(f"#### {number} · {t(f'form.{name}')}")
 
 
+def _kept(name: str) -> dict[str, Any]:
+    return {"key": f"form-{name}", "persist_state": "session"}
+
+
+def _untitled(name: str) -> dict[str, Any]:
+    return {**_kept(name), "label_visibility": "collapsed"}
+
+
 # 1: texts.
 
 
@@ -135,32 +127,25 @@ def _texts(engine: Engine) -> Texts | None:
     _field(1, "texts")
     ways = {"upload": t("form.upload"), "here": t("form.here")}
     way = st.segmented_control(
-        t("form.texts"), list(ways), default="upload", required=True, format_func=ways.__getitem__, key="form-way",
-        label_visibility="collapsed", persist_state=_KEPT,
+        t("form.texts"), list(ways), default="upload", required=True, format_func=ways.__getitem__, **_untitled("way"),
     )  # fmt: skip
     return _corpus(engine) if way == "here" else _upload()
 
 
 def _corpus(engine: Engine) -> Texts:
-    own, known = uploaded_here(engine), {corpus.name: corpus for corpus in all_corpora() if corpus.needs() is None}
-    corpora = {**own, **known}
-    name = st.selectbox(
-        t("form.texts"), list(corpora), format_func=lambda name: f"{name} · {task_name(corpora[name].task)}",
-        key="form-corpus", label_visibility="collapsed", persist_state=_KEPT,
-    )  # fmt: skip
+    known = {corpus.name: corpus for corpus in all_corpora() if corpus.needs() is None}
+    corpora = {**uploaded_here(engine), **known}
+    names = {name: f"{name} · {task_name(corpus.task)}" for name, corpus in corpora.items()}
+    name = st.selectbox(t("form.texts"), list(names), format_func=names.__getitem__, **_untitled("corpus"))
     corpus = corpora[name]
-    first = next(iter(corpus.rows())).input
-    st.caption(
-        plain(t("form.corpus", count=corpus.size() or 0, size=f"{corpus.size() or 0:,}", first=first.text[:200]))
-    )
-    return Texts(name, corpus.size() or 0, corpus.task, first, languages_of(corpus), corpus.unit, corpus)
+    first, size = next(iter(corpus.rows())).input, corpus.size() or 0
+    st.caption(plain(t("form.corpus", count=size, size=f"{size:,}", first=first.text[:200])))
+    return Texts(name, size, corpus.task, first, languages_of(corpus), corpus.unit, corpus.has_gold, corpus)
 
 
 def _upload() -> Texts | None:
-    types = ["csv", "tsv", "txt", "jsonl", "json", "xlsx", "parquet"]
-    sent = st.file_uploader(
-        t("form.file", size=LARGEST >> 20), type=types, key="form-upload", max_upload_size=LARGEST_UPLOAD
-    )
+    label = t("form.file", size=LARGEST >> 20)
+    sent = st.file_uploader(label, type=_TYPES, key="form-upload", max_upload_size=LARGEST_UPLOAD)
     if sent is not None and st.session_state.get(_FILE, ("",))[0] != sent.file_id:
         name, content = PurePath(sent.name).name[-80:], sent.getvalue()
         refuse_large(name, content)
@@ -168,23 +153,23 @@ def _upload() -> Texts | None:
     if _FILE not in st.session_state:
         return None
     id, name, content, table = st.session_state[_FILE]
-    place, guess = st.container(), guess_columns(table)
+    place = st.container()
     with st.expander(t("form.columns")):
-        columns = _columns(table, guess, id)
-    sentence = "form.read" if columns.label else "form.read_unlabelled"
+        columns = _columns(table, guess_columns(table), id)
+    code = "form.read" if columns.label else "form.read_unlabelled"
     values = {"texts": plain(" + ".join(columns.texts)), "label": plain(columns.label or "")}
-    place.markdown(f":material/check_circle: {t(sentence, count=len(table), number=f'{len(table):,}', **values)}")
-    shown = [*columns.texts, *([columns.label] if columns.label else [])]
-    place.dataframe(table[shown].head(_SHOWN_ROWS), hide_index=True)
-    language, texts = guess_language(table, columns), table[list(columns.texts)].iloc[0]
+    place.markdown(f":material/check_circle: {t(code, count=len(table), number=f'{len(table):,}', **values)}")
+    place.dataframe(table[[*columns.texts, *filter(None, [columns.label])]].head(_SHOWN_ROWS), hide_index=True)
+    language = guess_language(table, columns)
+    first = Input.of(*table[list(columns.texts)].iloc[0], language=language)
     return Texts(
-        _name(name), len(table), guess_task(columns), Input.of(*texts, language=language), (language,),
-        guess_unit(table, columns), None, content, name, table, columns,
+        _name(name), len(table), guess_task(columns), first, (language,), guess_unit(table, columns),
+        columns.label is not None, None, name, content, columns,
     )  # fmt: skip
 
 
 def _table(name: str, content: bytes) -> pd.DataFrame:
-    """Return a file as a table of texts. Raises BadFile for what is none."""
+    """Return a file as a table of texts. Raises AuditError for what is none."""
     pieces = list(read_pieces(name, [], content))
     table = pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame()
     if table.empty:
@@ -194,21 +179,19 @@ def _table(name: str, content: bytes) -> pd.DataFrame:
 
 
 def _columns(table: pd.DataFrame, guess: Columns, id: str) -> Columns:
-    """The columns as they were guessed, unless they are chosen otherwise."""
+    places = iter(st.columns(3))
 
-    def choose(place: Any, name: str, options: Sequence[str | None], guessed: str | None) -> str | None:
-        chosen: str | None = place.selectbox(
+    def choose(name: str, options: Sequence[str | None], guessed: str | None) -> str | None:
+        chosen: str | None = next(places).selectbox(
             t(f"form.column_{name}"), options, options.index(guessed) if guessed in options else 0,
-            format_func=lambda column: t("form.none") if column is None else column, key=f"form-{name}-{id}",
-            persist_state=_KEPT,
+            format_func=lambda column: column or t("list.none"), **_kept(f"{name}-{id}"),
         )  # fmt: skip
         return chosen
 
-    left, middle, right = st.columns(3)
-    text = choose(left, "text", list(table), guess.texts[0]) or guess.texts[0]
+    text = choose("text", list(table), guess.texts[0]) or guess.texts[0]
     others = [None, *(name for name in table if name != text)]
-    second = choose(middle, "second", others, guess.texts[1] if len(guess.texts) > 1 else None)
-    label = choose(right, "label", others, guess.label)
+    second = choose("second", others, guess.texts[1] if len(guess.texts) > 1 else None)
+    label = choose("label", others, guess.label)
     return Columns((text, second) if second else (text,), label, labels_in(table, label))
 
 
@@ -222,50 +205,42 @@ def _name(file: str) -> str:
 
 def _asked(texts: Texts) -> Asked | None:
     _field(2, "asked")
-    if texts.corpus is not None:
-        task, labels = texts.corpus.task, {}
-    else:
+    task, labels = texts.task, dict[str, str]()
+    if texts.corpus is None:
         tasks = [name for name in _TASKS if get_task(name).texts == len(texts.columns.texts)]
         names = {name: t("form.own_labels") if name == "classification" else task_name(name) for name in tasks}
-        place = tasks.index(texts.task) if texts.task in tasks else 0
+        place = tasks.index(task) if task in tasks else 0
         task = st.selectbox(
-            t("form.task"), tasks, place, format_func=names.__getitem__, key=f"form-task-{texts.task}",
-            persist_state=_KEPT, label_visibility="collapsed",
-        )  # fmt: skip
-        labels = _file_labels(texts, task)
-        if task == "classification" and (scheme := _scheme(texts)) is None:
-            return None
-        elif task == "classification":
-            task, labels = f"classification/{scheme}", _unwanted(texts, str(scheme))
+            t("form.task"), tasks, place, format_func=names.__getitem__, **_untitled(f"task-{texts.task}")
+        )
+        if task == "classification":
+            if (scheme := _scheme(texts)) is None:
+                return None
+            task = f"classification/{scheme}"
+            # Rows with a label of the file that is none of the scheme's have no right answer.
+            labels = {label: "" for label in texts.columns.labels if gold_of(task)(label) is None}
+        else:
+            labels = _file_labels(texts, task)
     if texts.corpus is not None or base_of(task) != "classification":
-        told = [label_name(label, task) for label in get_task(task).labels]
-        st.caption(f"{t('form.labels')}: {plain(t('list.comma').join(told))}")
+        told = t("list.comma").join(label_name(label, task) for label in get_task(task).labels)
+        st.caption(f"{t('form.labels')}: {plain(told)}")
+    usual = task_wording(task).question
     question = st.text_input(
-        t("form.question"), task_wording(task).question, max_chars=MOST[QUESTION], key=f"form-question-{base_of(task)}",
-        persist_state=_KEPT,
-    )  # fmt: skip
-    return Asked(task, labels, "" if question.strip() == task_wording(task).question else question.strip())
+        t("form.question"), usual, max_chars=MOST[QUESTION], **_kept(f"question-{base_of(task)}")
+    ).strip()
+    return Asked(task, labels, "" if question == usual else question)
 
 
 def _scheme(texts: Texts) -> str | None:
     """The labels of a manager's own, those of the file unless they are changed; None: fewer than two."""
     labels = st.multiselect(
         t("form.labels"), list(texts.columns.labels), list(texts.columns.labels), accept_new_options=True,
-        placeholder=t("form.type_label"), key=f"form-labels-{texts.columns.label}-{texts.file}", persist_state=_KEPT,
+        placeholder=t("form.type_label"), **_kept(f"labels-{texts.columns.label}-{texts.file}"),
     )  # fmt: skip
-    mark = PLUS if st.session_state.get("form-several") else ","
-    if len(labels) < 2:
-        return None
-    scheme = mark.join(label.strip() for label in labels)
+    scheme = (PLUS if st.session_state.get("form-several") else ",").join(label.strip() for label in labels)
     with session.showing_refusals():
-        return scheme if get_task(f"classification/{scheme}") else None
+        return scheme if len(labels) > 1 and get_task(f"classification/{scheme}") else None
     return None
-
-
-def _unwanted(texts: Texts, scheme: str) -> dict[str, str]:
-    """Labels of the file that are none of the scheme's: those rows have no right answer."""
-    read = gold_of(f"classification/{scheme}")
-    return {label: "" for label in texts.columns.labels if read(label) is None}
 
 
 def _file_labels(texts: Texts, task: str) -> dict[str, str]:
@@ -273,23 +248,21 @@ def _file_labels(texts: Texts, task: str) -> dict[str, str]:
     labels = get_task(task).labels
     if not labels or not texts.columns.label or get_task(task).question_kind == "pair":
         return {}
-    read = gold_of(task)
-    unknown = [label for label in texts.columns.labels if read(label) is None]
+    unknown = [label for label in texts.columns.labels if gold_of(task)(label) is None]
     if len(unknown) > _MOST_LABELS:
         return dict.fromkeys(unknown, "")
-    guess = guessed_labels(unknown, labels)
-    meant: dict[str, str] = {}
+    guess, options = guessed_labels(unknown, labels), ["", *labels]
     if unknown:
         st.caption(t("form.meaning"))
     with st.container(horizontal=True):
-        for label in unknown:
-            options = ["", *labels]
-            meant[label] = st.selectbox(
-                plain(label[:40]), options, options.index(guess[label] or ""),
-                format_func=lambda option: label_name(option, task) if option else t("form.none"),
-                key=f"form-meaning-{task}-{label}-{texts.file}", width=180, persist_state=_KEPT,
-            )  # fmt: skip
-    return meant
+        return {
+            label: st.selectbox(
+                plain(label[:40]), options, options.index(guess[label] or ""), width=180,
+                format_func=lambda option: label_name(option, task) if option else t("list.none"),
+                **_kept(f"meaning-{task}-{label}-{texts.file}"),
+            )
+            for label in unknown
+        }  # fmt: skip
 
 
 # 3: systems.
@@ -297,19 +270,21 @@ def _file_labels(texts: Texts, task: str) -> dict[str, str]:
 
 def _systems(engine: Engine, account_id: int, texts: Texts, asked: Asked) -> list[str]:
     _field(3, "systems")
-    stored = offer_stored_systems(engine)
-    own = [name for name, system in stored.items() if any(matches(asked.task, task) for task in system.tasks)]
-    speaks = [*(system for system in all_systems(asked.task) if system.needs() is None)]
-    listed = [system.name for system in speaks if {"*", *texts.languages} & {*system.languages}]
+    own = [
+        name
+        for name, system in offer_stored_systems(engine).items()
+        if any(matches(asked.task, task) for task in system.tasks)
+    ]
+    here = [system for system in all_systems(asked.task) if system.needs() is None]
+    listed = [system.name for system in here if {"*", *texts.languages} & {*system.languages}]
     for spec in served_functions():
         with session.showing_refusals():
             own += [spec] if any(matches(asked.task, task) for task in get_system(spec).tasks) else []
     options = [*listed, *own]
     chosen = [name for name in st.session_state.get(_SYSTEMS, [*listed[:2], *own]) if name in options]
     picked: list[str] = st.pills(
-        t("form.systems"), options, selection_mode="multi", default=chosen, label_visibility="collapsed",
-        key=f"form-pills-{'|'.join(options)}", persist_state=_KEPT,
-    )  # fmt: skip
+        t("form.systems"), options, selection_mode="multi", default=chosen, **_untitled(f"pills-{'|'.join(options)}")
+    )
     st.session_state[_SYSTEMS] = picked
     with st.container(key="own-system"), st.popover(t("form.own_system"), icon=":material/add:"):
         _own_system(engine, account_id, texts, asked)
@@ -319,22 +294,17 @@ def _systems(engine: Engine, account_id: int, texts: Texts, asked: Asked) -> lis
 
 
 def _own_system(engine: Engine, account_id: int, texts: Texts, asked: Asked) -> None:
-    """A service at an address: asked about one text, and added where it answers."""
     kinds: dict[Kind, str] = {"http": t("form.http"), "chat": t("form.chat")}
-    kind: Kind = st.radio(
-        t("form.kind"), list(kinds), format_func=kinds.__getitem__, key="form-kind", persist_state=_KEPT
-    )
+    kind: Kind = st.radio(t("form.kind"), list(kinds), format_func=kinds.__getitem__, **_kept("kind"))
     hint = "http://localhost:8000/v1" if kind == "chat" else "http://localhost:8000/classify"
-    url = st.text_input(t("form.address"), placeholder=hint, key="form-address", persist_state=_KEPT).strip()
-    model = ""
+    url = st.text_input(t("form.address"), placeholder=hint, **_kept("address")).strip()
+    model, key = "", None
     if kind == "chat":
-        model = st.text_input(t("form.model"), placeholder="qwen3-8b", key="form-model", persist_state=_KEPT).strip()
-    key = None
+        model = st.text_input(t("form.model"), placeholder="qwen3-8b", **_kept("model")).strip()
     if keys := keys_here():
         key = st.selectbox(
-            t("form.key"), [None, *keys], format_func=lambda name: name or t("form.none"), key="form-key",
-            persist_state=_KEPT,
-        )  # fmt: skip
+            t("form.key"), [None, *keys], format_func=lambda name: name or t("list.none"), **_kept("key")
+        )
     else:
         st.caption(t("form.no_key"))
     st.caption(t("form.http_is" if kind == "http" else "form.functions"))
@@ -344,44 +314,24 @@ def _own_system(engine: Engine, account_id: int, texts: Texts, asked: Asked) -> 
             system, began = made(kind, content), monotonic()
             with st.spinner(t("form.trying")):
                 output = get_task(asked.task).checked(try_system(system, texts.first))
+            milliseconds = f"{1000 * (monotonic() - began):,.0f}"
             told = output_words(output.text or "", asked.task) or label_name(output.label or "", asked.task)
             name = store_system(engine, kind, content, by=account_id)
             st.session_state[_SYSTEMS] = [*dict.fromkeys([*st.session_state.get(_SYSTEMS, []), name])]
-            milliseconds = f"{1000 * (monotonic() - began):,.0f}"
             st.session_state["form-said"] = t("form.added", name=name, answer=told or output.score, ms=milliseconds)
             st.rerun()
 
 
-# 4: people.
+# 4: people; and more.
 
 
-def _people(texts: Texts, systems: int) -> int:
+def _people(size: int) -> int:
     _field(4, "people")
-    people: int = st.segmented_control(
-        t("form.how_many"), [1, 2, 3], default=2, required=True, key="form-people", persist_state=_KEPT
-    )
-    first = min(texts.size, st.session_state.get("form-base", BASE))
-    values = {"first": f"{first:,}", "minutes": ceil(first * SECONDS / 60), "people": people}
-    st.caption(t("form.first_round", count=first, **values))
-    if systems > 1:
-        texts_10, texts_5 = (min(texts.size, texts_to_tell(difference)) for difference in (0.1, 0.05))
-        hours = [f"{number * SECONDS / 3600:.1f}" for number in (texts_10, texts_5)]
-        values = {"large": texts_10, "small": texts_5, "large_hours": hours[0], "small_hours": hours[1]}
-        st.caption(t("form.decision", **values))
+    people: int = st.segmented_control(t("form.how_many"), [1, 2, 3], default=2, required=True, **_kept("people"))
+    first = min(size, st.session_state.get("form-base", BASE))
+    minutes = ceil(first * SECONDS / 60)
+    st.caption(t("form.first_round", count=first, first=f"{first:,}", minutes=minutes, people=people))
     return people
-
-
-def texts_to_tell(difference: float, differ: float = 0.25) -> int:
-    """Return about how many texts tell two systems apart that are right this much more or less often (McNemar's test
-    at 95 %), where they `differ` on a quarter of the texts.
-
-    >>> texts_to_tell(0.1), texts_to_tell(0.05)
-    (93, 381)
-    """
-    return ceil(1.96**2 * (differ - difference**2) / difference**2)
-
-
-# More.
 
 
 def _more(engine: Engine, texts: Texts, asked: Asked) -> dict[str, Any]:
@@ -389,35 +339,26 @@ def _more(engine: Engine, texts: Texts, asked: Asked) -> dict[str, Any]:
     with st.expander(t("form.more")):
         taken = {*_plans(engine), *(uploaded_here(engine) if texts.corpus is None else ())}
         left, middle, right = st.columns(3)
-        name = left.text_input(
-            t("form.name"), _free(texts.name, taken), max_chars=80, key=f"form-name-{texts.name}", persist_state=_KEPT
-        )
-        base = middle.number_input(t("form.base"), 1, 100_000, BASE, key="form-base", persist_state=_KEPT)
+        usual = _free(texts.name, taken)
+        name = left.text_input(t("form.name"), usual, max_chars=80, **_kept(f"name-{texts.name}"))
+        base = middle.number_input(t("form.base"), 1, 100_000, BASE, **_kept("base"))
         decides = {name: t(f"decide.{name}") for name in (WINNER, RELATIONS, NOTHING)}
-        decide = right.selectbox(
-            t("form.decide"),
-            decides,
-            format_func=lambda name: t(f"decide.{name}"),
-            key="form-decide",
-            persist_state=_KEPT,
-        )
+        decide = right.selectbox(t("form.decide"), decides, format_func=decides.__getitem__, **_kept("decide"))
         fitting = {
-            relation.name: summary(asked.task, relation.name, relation.summary)
+            relation.name: f"{relation.name} {summary(asked.task, relation.name, relation.summary)}"
             for relation in sorted(all_relations(asked.task), key=lambda relation: relation.name)
             if relation.unit in (texts.unit, "any") and any(map(relation.speaks, texts.languages))
         }
         tests = st.multiselect(
-            t("form.tests"), list(fitting), format_func=lambda name: f"{name} {fitting[name]}",
-            placeholder=t("form.all_tests", count=len(fitting)), key=f"form-tests-{asked.task}", persist_state=_KEPT,
+            t("form.tests"), list(fitting), format_func=fitting.__getitem__,
+            placeholder=t("form.all_tests", count=len(fitting)), **_kept(f"tests-{asked.task}"),
         )  # fmt: skip
-        gold = texts.has_gold and st.toggle(
-            t("form.gold"), key="form-gold", help=t("form.gold_help"), persist_state=_KEPT
-        )
+        gold = texts.has_gold and st.toggle(t("form.gold"), help=t("form.gold_help"), **_kept("gold"))
         if base_of(asked.task) == "classification" and texts.corpus is None:
-            st.toggle(t("form.several"), key="form-several", persist_state=_KEPT)
+            st.toggle(t("form.several"), **_kept("several"))
         guideline = st.text_area(
-            t("form.guideline"), max_chars=MOST[GUIDELINE], height=200, key=f"form-guideline-{base_of(asked.task)}",
-            placeholder=task_wording(asked.task).guideline, persist_state=_KEPT,
+            t("annotate.guideline"), max_chars=MOST[GUIDELINE], height=200,
+            placeholder=task_wording(asked.task).guideline, **_kept(f"guideline-{base_of(asked.task)}"),
         )  # fmt: skip
     return {"name": name.strip(), "base": int(base), "decide": decide, "tests": tests, "gold": bool(gold),
             "guideline": guideline.strip()}  # fmt: skip
@@ -441,7 +382,6 @@ def _free(name: str, taken: set[str]) -> str:
 def _store(
     engine: Engine, account_id: int, texts: Texts, asked: Asked, systems: list[str], people: int, more: dict[str, Any]
 ) -> str:
-    """Store the texts and the plan; return the plan's name. Raises AuditError for what is not right."""
     words = {key: value for key, value in ((QUESTION, asked.question), (GUIDELINE, more["guideline"])) if value}
     with engine.connect() as connection:
         if words and (answers := answers_under(connection, asked.task)):
@@ -453,9 +393,7 @@ def _store(
     if corpus is None:
         ours = dict(zip(text_columns(len(texts.columns.texts)), texts.columns.texts, strict=True))
         ours |= {"gold": texts.columns.label} if texts.columns.label else {}
-        read = Reading(ours, asked.labels)
-        unit: Any = texts.unit
-        file = File(texts.file, texts.content, asked.task, read, texts.languages[0], unit)
+        file = File(texts.file, texts.content, asked.task, Reading(ours, asked.labels), texts.languages[0], texts.unit)
         corpus = store_corpus(engine, _free(_name(name), {*uploaded_here(engine)}), file, by=account_id).name
     content = {
         "name": name,

@@ -117,7 +117,6 @@ class Gate:
 
 
 def _path(request: Request) -> str:
-    """Return the path below the app's root."""
     return request.url.path.removeprefix(f"{settings.root()}/").strip("/")
 
 

@@ -23,10 +23,6 @@ _WORDS = "words"
 _WIDGET = "language-switch"
 
 
-texts = catalogue
-"""Every text of one language by its dotted key."""
-
-
 def language() -> str:
     """The code of this session's language: the one chosen here or when logging in, or else Chinese for a Chinese
     browser, or else English."""
@@ -49,16 +45,6 @@ def _of_browser() -> str:
 def t(key: str, **values: object) -> str:
     """The text of this key in this session's language, with its values filled in."""
     return text_in(language(), key, **values)
-
-
-def in_words(names: Iterable[str], prefix: str) -> Callable[[str], str]:
-    """How names of choices read in this session's language, `PREFIX.NAME` each, for `format_func`: read once a run."""
-    return {name: t(f"{prefix}.{name}") for name in names}.__getitem__
-
-
-def text_or(key: str, otherwise: str) -> str:
-    """The text of this key in this session's language, or `otherwise` where there is none."""
-    return texts(language()).get(key, otherwise)
 
 
 def text_in(code: str, key: str, **values: object) -> str:
@@ -110,11 +96,6 @@ def label_names(labels: Iterable[str], task: str, texts: Sequence[str] = ()) -> 
     return t("browse.or").join(label_name(label, task, texts) for label in labels)
 
 
-def question_of(task: str) -> str:
-    """The question of a task in this session's language."""
-    return task_wording(task).question
-
-
 def task_name(task: str) -> str:
     """A task in this session's language, with its label scheme where it has one."""
     scheme = task.partition("/")[2]
@@ -122,17 +103,8 @@ def task_name(task: str) -> str:
 
 
 def language_name(code: str) -> str:
-    """A language in this session's language: Spanish, or 西班牙语."""
-    return name_in(language(), code)
-
-
-def name_in(reader: str, code: str) -> str:
-    """The name of the language `code` in the language `reader`; the code itself where it has none.
-
-    >>> name_in("en", "es"), name_in("zh", "es"), name_in("en", "xx")
-    ('Spanish', '西班牙语', 'xx')
-    """
-    return display_name(code, reader) or code
+    """A language in this session's language, Spanish or 西班牙语; the code itself where it has no name there."""
+    return display_name(code, language()) or code
 
 
 def direction(task_input: Input) -> str:
@@ -149,7 +121,7 @@ def in_language(name: str, languages: str) -> str:
 
 def summary(task: str, relation: str, english: str) -> str:
     """A relation's summary in this session's language where the catalogue has it; else that of its docstring."""
-    return summary_from(texts(language()), task, relation, english) if english else ""
+    return summary_from(catalogue(language()), task, relation, english) if english else ""
 
 
 def language_switch() -> None:
@@ -159,15 +131,9 @@ def language_switch() -> None:
         st.session_state[_STATE] = st.session_state[_WIDGET]
 
     st.segmented_control(
-        t("app.language"),
-        list(LANGUAGES),
-        default=language(),
-        required=True,
-        format_func=LANGUAGES.__getitem__,
-        key=_WIDGET,
-        on_change=change,
-        label_visibility="collapsed",
-    )
+        t("app.language"), list(LANGUAGES), default=language(), required=True, format_func=LANGUAGES.__getitem__,
+        key=_WIDGET, on_change=change, label_visibility="collapsed",
+    )  # fmt: skip
 
 
 # Showing texts literally: whatever a corpus, a system or a person wrote is data, never Markdown or HTML.
@@ -280,15 +246,15 @@ def single_choice(label: str, names: Mapping[T, str], key: str, default: T | Non
     Exactly one is chosen at any time. `more` are further parameters of `st.segmented_control`.
     """
     chosen: T = st.segmented_control(
-        label,
-        list(names),
-        default=next(iter(names)) if default is None else default,
-        required=True,
-        format_func=names.__getitem__,
-        key=key,
-        **more,
-    )
+        label, list(names), default=next(iter(names)) if default is None else default, required=True,
+        format_func=names.__getitem__, key=key, **more,
+    )  # fmt: skip
     return chosen
+
+
+def press(label: str, key: str, action: Callable[..., Any], *args: object, **more: Any) -> None:
+    """A button that calls `action` with these arguments; `more` are further parameters of `st.button`."""
+    st.button(label, key=key, on_click=action, args=args, **more)
 
 
 # The page itself: its language, for screen readers and for the choice of Chinese letters, what Streamlit says on it in
@@ -302,8 +268,8 @@ def set_page_language() -> None:
         "words": {name: t(f"page.{name}") for name in ("gone", "reload")},
         "streamlit": streamlit_words(language()),
     }
-    _component("page")(key="page-language", data=data)
-    _component("reading")(
+    component("page")(key="page-language", data=data)
+    component("reading")(
         key="reading",
         data={"words": {"next": t("page.next"), "difference": t("page.difference", number="NUMBER", count="COUNT")}},
     )
@@ -316,11 +282,12 @@ def streamlit_words(code: str) -> list[tuple[str, str]]:
     >>> ("Choose an option", "请选择") in streamlit_words("zh"), ("请选择", "Choose an option") in streamlit_words("en")
     (True, True)
     """
-    pairs = [(name[10:], chinese) for name, chinese in texts("zh").items() if name.startswith("streamlit.")]
+    pairs = [(name[10:], chinese) for name, chinese in catalogue("zh").items() if name.startswith("streamlit.")]
     return pairs if code == "zh" else [(chinese, english) for english, chinese in pairs]
 
 
 @cache
-def _component(name: str) -> Any:
+def component(name: str) -> Any:
+    """A component of data/ui that has a script alone."""
     script = data_file(f"ui/{name}.js").read_text(encoding="utf-8")
     return st.components.v2.component(f"audit_{name}", js=script)

@@ -48,7 +48,6 @@ def run() -> None:
 
 
 def _configure(title: str = "", wide: bool = False) -> None:
-    """The browser's title of the page, "Judge · audit", and its layout."""
     st.set_page_config(
         page_title=" · ".join(filter(None, (title, t("app.name")))),
         page_icon=":material/fact_check:",

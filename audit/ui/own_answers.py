@@ -4,37 +4,25 @@ It is as blind as *Judge*: no system, no output but the one that is asked about,
 numbers are not in it, since they could give hidden questions away.
 """
 
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 from sqlalchemy import Engine
+from streamlit.delta_generator import DeltaGenerator
 
 from audit.errors import Refused
 from audit.judging.accounts import ROLES
 from audit.judging.judgements import change, flag_answer
-from audit.judging.own_answers import (
-    LONGEST,
-    OwnAnswer,
-    OwnFilter,
-    own_answer,
-    own_answers,
-    own_labels,
-)
+from audit.judging.own_answers import LONGEST, OwnAnswer, OwnFilter, own_answer, own_answers, own_labels
 from audit.judging.queue import Shown, queue_of
 from audit.messages import message
-from audit.tasks.questions import SCALES, UNSURE
+from audit.tasks.questions import SCALES
 from audit.ui import annotate, session
-from audit.ui.browse import pager
-from audit.ui.language import html, in_words, label_name, plain, t, task_name
-from audit.ui.question import (
-    FIELD,
-    LEAST,
-    answer_bar,
-    guideline_shown,
-    ignore_held_keys,
-    show_question,
-)
+from audit.ui.browse import pager, trail_of
+from audit.ui.language import html, label_name, plain, press, t, task_name
+from audit.ui.question import FIELD, LEAST, answer_bar, answer_name, guideline_shown, ignore_held_keys, show_question
 
 SIZE = 20
 """Answers on a page."""
@@ -48,7 +36,6 @@ _TRAIL = "own-trail"
 """(what was looked for, where the pages up to the present one begin)"""
 _CHANGED = "own-changed"
 """The answer before the last change, which can be undone."""
-_WITH = ("flagged",)
 
 
 def page() -> None:
@@ -77,18 +64,13 @@ def _card() -> None:
 
 
 def _last_change(engine: Engine, account_id: int) -> None:
-    """What was done last, and how to take a change back."""
     session.show_last()
     before: OwnAnswer | None = st.session_state.get(_CHANGED)
     if before is not None:
-        st.button(
-            t("own.undo"),
-            key=f"own-undo-{annotate.opaque_id(before.question_id)}",
-            shortcut="z",
-            icon=":material/undo:",
-            on_click=_undo,
-            args=(engine, account_id),
-        )
+        press(
+            t("own.undo"), f"own-undo-{annotate.opaque_id(before.question_id)}", _undo, engine, account_id,
+            shortcut="z", icon=":material/undo:",
+        )  # fmt: skip
 
 
 # The list.
@@ -96,10 +78,7 @@ def _last_change(engine: Engine, account_id: int) -> None:
 
 def _list(engine: Engine, account_id: int) -> None:
     wanted = _filters(engine, account_id)
-    previous, trail = st.session_state.get(_TRAIL, (wanted, [None]))
-    if previous != wanted:
-        trail = [None]
-    st.session_state[_TRAIL] = (wanted, trail)
+    trail = trail_of(_TRAIL, wanted)
     found = own_answers(engine, account_id, wanted, trail[-1], SIZE)
     if not found.answers:
         st.info(t("own.nothing" if wanted == OwnFilter() and len(trail) == 1 else "own.nothing_found"))
@@ -116,50 +95,27 @@ def _filters(engine: Engine, account_id: int) -> OwnFilter:
         t("own.search"), key="own-search", max_chars=LONGEST, icon=":material/search:", autocomplete="off",
         persist_state="session",
     )  # fmt: skip
-    columns = st.columns(2 if len(labels) > 1 else 1)
-    task = None
+    places, task = st.columns(2 if len(labels) > 1 else 1), None
     if len(labels) > 1:
-        task = _choice(columns[0], "task", {name: task_name(name) for name in labels})
-    names = {
-        answer: answer_words(answer, name)
-        for name, answers in labels.items()
-        if task in (None, name)
-        for answer in answers
-    }
-    answer = _choice(columns[-1], "answer", names)
-    with_ = st.pills(
-        t("own.with"),
-        _WITH,
-        selection_mode="multi",
-        format_func=in_words(_WITH, "own"),
-        key="own-with",
-        label_visibility="collapsed",
-        persist_state="session",
-    )
-    return OwnFilter(
-        search=search.strip(),
-        task=task,
-        answer=answer,
-        flagged="flagged" in with_,
-    )
+        task = _choice(places[0], "task", {name: task_name(name) for name in labels})
+    of_task = {name: answers for name, answers in labels.items() if task in (None, name)}
+    names = {answer: label_name(answer, name) for name, answers in of_task.items() for answer in answers}
+    answer = _choice(places[-1], "answer", names)
+    flagged = st.toggle(t("own.flagged"), key="own-with", persist_state="session")
+    return OwnFilter(search=search.strip(), task=task, answer=answer, flagged=flagged)
 
 
-def _choice(column: st.delta_generator.DeltaGenerator, field: str, names: dict[str, str]) -> str | None:
-    options: list[str | None] = [None, *names]
-    return column.selectbox(
-        t(f"own.{field}"),
-        options,
+def _choice(place: DeltaGenerator, field: str, names: dict[str, str]) -> str | None:
+    return place.selectbox(
+        t(f"own.{field}"), [None, *names], key=f"own-{field}", persist_state="session",
         format_func=lambda option: t("browse.all") if option is None else names.get(option, option),
-        key=f"own-{field}",
-        persist_state="session",
-    )
+    )  # fmt: skip
 
 
 def _row(entry: OwnAnswer) -> None:
-    """A row: the beginning of the text, the answer, when, the comment, and a button that opens it."""
     text = entry.texts[0]
     excerpt = html(text[:_EXCERPT]) + ("…" if len(text) > _EXCERPT else "")
-    facts = [f"<strong>{html(answer_words(entry.answer, entry.task, entry.kind))}</strong>", html(_when(entry))]
+    facts = [f"<strong>{html(answer_name(entry.answer, entry))}</strong>", html(_when(entry))]
     if entry.flagged:
         facts.append(html(t("own.is_flagged")))
     comment = f"<br><q>{html(entry.comment)}</q>" if entry.comment else ""
@@ -170,31 +126,18 @@ def _row(entry: OwnAnswer) -> None:
             f'<p class="audit-facts">{" · ".join(facts)}{comment}</p>',
             width="stretch",
         )
-        st.button(
-            t("own.change" if entry.closed is None else "own.open"),
-            key=f"own-open-{place}",
-            on_click=_open,
-            args=(entry.question_id,),
+        press(
+            t("own.change" if entry.closed is None else "own.open"), f"own-open-{place}", _open, entry.question_id,
             width="content",
-        )
-
-
-def answer_words(answer: str, task: str, kind: str = "") -> str:
-    """How an answer reads: a label of the task, or a rating in words."""
-    return t(f"scale.{kind}_{answer}") if kind in SCALES and answer != UNSURE else label_name(answer, task)
+        )  # fmt: skip
 
 
 def _when(entry: OwnAnswer) -> str:
-    """When it was answered, by the clock of whoever looks."""
-    return f"{entry.decided_at.astimezone(_zone()):%Y-%m-%d %H:%M}" + (" UTC" if _zone() is UTC else "")
-
-
-def _zone() -> tzinfo:
-    """The time zone of the browser, where it says one."""
-    try:
-        return ZoneInfo(st.context.timezone) if st.context.timezone else UTC
-    except (ZoneInfoNotFoundError, ValueError):
-        return UTC
+    """When it was answered, by the clock of whoever looks; by UTC where the browser does not say its time zone."""
+    zone: tzinfo = UTC
+    with suppress(ZoneInfoNotFoundError, ValueError):
+        zone = ZoneInfo(st.context.timezone) if st.context.timezone else UTC
+    return f"{entry.decided_at.astimezone(zone):%Y-%m-%d %H:%M}" + (" UTC" if zone is UTC else "")
 
 
 # One answer: its question with the buttons of the page *Judge*, or why it stays as it is; and a flag.
@@ -207,7 +150,7 @@ def _question(engine: Engine, account_id: int, entry: OwnAnswer, shown: Shown, r
         st.info(plain(t("annotate.sent_back_saying", remark=reply)))
     with st.expander(t("annotate.guideline"), icon=":material/menu_book:"):
         st.markdown(guideline_shown(shown).text)
-    answer = plain(answer_words(entry.answer, entry.task, entry.kind))
+    answer = plain(answer_name(entry.answer, entry))
     with answer_bar():
         session.show_last()
         st.caption(t("own.yours", answer=answer, when=_when(entry)))
@@ -217,19 +160,13 @@ def _question(engine: Engine, account_id: int, entry: OwnAnswer, shown: Shown, r
             st.info(t(f"own.closed_{entry.closed}"), icon=":material/lock:")
         with st.container(key="beside", horizontal=True, gap="small"):
             st.text_input(
-                t("annotate.comment"),
-                value=entry.comment,
-                key=_comment_key(shown.id),
-                max_chars=FIELD,
-                placeholder=t("annotate.comment_key"),
-                label_visibility="collapsed",
-            )
+                t("annotate.comment"), value=entry.comment, key=_comment_key(shown.id), max_chars=FIELD,
+                placeholder=t("annotate.comment_key"), label_visibility="collapsed",
+            )  # fmt: skip
             if entry.kind not in SCALES and not entry.flagged:  # no adjudicator looks at ratings
                 args = (engine, account_id, shown.id)
-                st.button(
-                    t("annotate.flag"), key=f"flag-{place}", shortcut="f", on_click=_flag, args=args, type="tertiary"
-                )
-            st.button(t("own.back"), key=f"back-{place}", shortcut="Escape", on_click=_close, type="tertiary")
+                press(t("annotate.flag"), f"flag-{place}", _flag, *args, shortcut="f", type="tertiary")
+            press(t("own.back"), f"back-{place}", _close, shortcut="Escape", type="tertiary")
         if entry.flagged:
             st.caption(t("own.is_flagged"))
 
@@ -268,7 +205,7 @@ def _change(engine: Engine, account_id: int, question_id: int, answer: str) -> N
         session.say_next(t("own.same"), ":material/info:")
         return
     st.session_state[_CHANGED] = before
-    words = [plain(answer_words(label, before.task, before.kind)) for label in (before.answer, answer)]
+    words = [plain(answer_name(label, before)) for label in (before.answer, answer)]
     said = t("own.comment_changed") if words[0] == words[1] else t("own.changed", before=words[0], after=words[1])
     session.say_next(said)
 
@@ -280,7 +217,7 @@ def _undo(engine: Engine, account_id: int) -> None:
         return
     comment = before.comment or None
     change(engine, account_id, before.question_id, before.answer, comment=comment, client=session.client())
-    answer = plain(answer_words(before.answer, before.task, before.kind))
+    answer = plain(answer_name(before.answer, before))
     session.say_next(t("own.undone", answer=answer), ":material/undo:")
 
 

@@ -4,20 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from audit.judging.accounts import ROLES
-from audit.ui import (
-    accounts,
-    adjudicate,
-    annotate,
-    browse,
-    data,
-    log,
-    own_answers,
-    project,
-    quality,
-    results,
-    stale,
-    words,
-)
+from audit.ui import accounts, adjudicate, annotate, browse, data, own_answers, project, quality, results, stale, words
 
 
 @dataclass(frozen=True)
@@ -50,8 +37,7 @@ PAGES = (
     Page("quality", ":material/rule:", quality.ROLES, quality.page, wide=True),
     Page("accounts", ":material/group:", accounts.ROLES, accounts.page),
     Page("browse", ":material/search:", browse.ROLES, browse.page, wide=True),
-    Page("data", ":material/inventory_2:", data.ROLES, data.page),
-    Page("log", ":material/history:", log.ROLES, log.page, wide=True),
+    Page("data", ":material/inventory_2:", data.ROLES, data.page, wide=True),
     Page("words", ":material/text_fields:", words.ROLES, words.page, behind=True),
     Page("stale", ":material/update:", stale.ROLES, stale.page, behind=True),
     Page("account", ":material/person:", ROLES, accounts.account_page, behind=True),

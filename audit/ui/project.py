@@ -1,6 +1,6 @@
 """A study on one page, for its manager: texts, question, systems, people, how far, the answer so far, what next."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -16,9 +16,9 @@ from audit.studies.next_step import next_step, standing
 from audit.studies.versions import Version, all_versions
 from audit.tasks import get_task
 from audit.ui import form, session
-from audit.ui.accounts import remember_link, show_links
+from audit.ui.accounts import facts_html, remember_link, show_links
 from audit.ui.background_cache import computed
-from audit.ui.language import html, language, plain, sentence, t, task_name, task_wording, translated, with_commands
+from audit.ui.language import language, plain, press, sentence, t, task_name, task_wording, translated, with_commands
 from audit.ui.results import report_values
 from audit.ui.study_choice import CHOICE, label, listed_studies
 
@@ -47,18 +47,11 @@ class Project(NamedTuple):
 def projects(engine: Engine, account_id: int) -> list[Project]:
     """Return every study of a database, planned or run, the newest first."""
     with engine.connect() as connection:
-        plans = all_versions(connection)
-    studies = listed_studies(engine, account_id)
-    run = [
-        Project(study.plan or label(study), _last(plans.get(study.plan or "")), study) for study in reversed(studies)
-    ]
-    waiting = [Project(name, _last(history), None) for name, history in plans.items()]
+        plans = {name: history[-1] for name, history in all_versions(connection).items() if history}
+    studies = reversed(listed_studies(engine, account_id))
+    run = [Project(study.plan or label(study), plans.get(study.plan or ""), study) for study in studies]
     named = {project.name for project in run}
-    return [*(project for project in reversed(waiting) if project.name not in named), *run]
-
-
-def _last(history: Sequence[Version] | None) -> Version | None:
-    return history[-1] if history else None
+    return [*(Project(name, plan, None) for name, plan in reversed(plans.items()) if name not in named), *run]
 
 
 def page() -> None:
@@ -68,12 +61,12 @@ def page() -> None:
     session.show_last()
     if not there or st.session_state.get(form.OPEN):
         if there:
-            st.button(t("project.back"), on_click=_show_form, args=(False,), icon=":material/arrow_back:", key="back")
+            press(t("project.back"), "back", _show_form, False, icon=":material/arrow_back:")
         form.form(engine, account.id)
         return
     with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
         project = _choice(there)
-        st.button(t("form.title"), on_click=_show_form, args=(True,), icon=":material/add:", key="new-study")
+        press(t("form.title"), "new-study", _show_form, True, icon=":material/add:")
     _next_step(engine, account)
     _facts(engine, account, project)
     if project.study is not None:
@@ -92,7 +85,7 @@ def _choice(there: Sequence[Project]) -> Project:
         return there[0]
     names = [label(project.study) if project.study else project.name for project in there]
     wanted = next((at for at, project in enumerate(there) if project.name == st.session_state.get(_CHOSEN)), 0)
-    at: int = st.selectbox(t("browse.study"), range(len(there)), wanted, format_func=names.__getitem__, width=420)
+    at: int = st.selectbox(t("column.study"), range(len(there)), wanted, format_func=names.__getitem__, width=420)
     st.session_state[_CHOSEN] = there[at].name
     if (study := there[at].study) is not None:
         st.session_state[CHOICE] = study.id
@@ -101,10 +94,8 @@ def _choice(there: Sequence[Project]) -> Project:
 
 def _next_step(engine: Engine, account: Account) -> None:
     step = next_step(standing(engine, by=account.id))
-    values = {
-        name: f"{value:,}" if isinstance(value, int) and name != "count" else value
-        for name, value in step.values.items()
-    }
+    grouped = {name: f"{value:,}" for name, value in step.values.items() if isinstance(value, int) and name != "count"}
+    values = {**step.values, **grouped}
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="next-step"):
         st.markdown(f"**{plain(t('step_next.title'))}** {plain(t(f'step_next.{step.code}', **values))}")
         if step.code in ("invite", "joining"):
@@ -117,31 +108,23 @@ def _next_step(engine: Engine, account: Account) -> None:
 
 
 def _facts(engine: Engine, account: Account, project: Project) -> None:
-    """Texts, question, systems and people of a study, a line each."""
-    content: Mapping[str, Any] = project.plan.content if project.plan else {"study": {}, "judging": {}, "words": {}}
-    task = content["study"].get("task") or (project.study.task if project.study else "sentiment")
+    study, plan = project.study, dict[str, Any](project.plan.content if project.plan else {})
+    planned, each = plan.get("study", {}), plan.get("judging", {}).get("annotators")
+    task = planned.get("task") or (study.task if study else "sentiment")
     words = task_wording(task)
-    question = (content.get("words") or {}).get("question") or words.question
+    question = (plan.get("words") or {}).get("question") or words.question
     labels = t("list.comma").join(words.labels.get(name, name) for name in _labels(task))
-    people = [
-        person
-        for person in account_details(engine, by=account.id)
-        if person.role == "annotator" and not person.disabled
-    ]
-    names = t("list.comma").join(person.name for person in people[:8]) + (" …" if len(people) > 8 else "")
-    each = content["judging"].get("annotators")
-    systems = content["study"].get("systems")
+    details = account_details(engine, by=account.id)
+    people = [person.name for person in details if person.role == "annotator" and not person.disabled]
+    names = t("list.comma").join(people[:8]) + (" …" if len(people) > 8 else "") or t("project.nobody")
+    corpus = planned.get("corpus") or (study.corpus if study else "")
     facts = {
-        "texts": f"{content['study'].get('corpus') or (project.study.corpus if project.study else '')}"
-        + (f" · {project.study.sources:,}" if project.study else ""),
+        "texts": corpus + (f" · {study.sources:,}" if study else ""),
         "asked": f"{question} ({labels})" if labels else f"{question} · {task_name(task)}",
-        "systems": t("list.comma").join(systems) if systems else str(project.study.systems if project.study else ""),
-        "people": " · ".join(
-            filter(None, (names or t("project.nobody"), t("project.each", count=each) if each else ""))
-        ),
+        "systems": t("list.comma").join(planned.get("systems") or [str(study.systems) if study else ""]),
+        "people": names + (f" · {t('project.each', count=each)}" if each else ""),
     }
-    rows = "".join(f"<dt>{html(t(f'project.{name}'))}</dt><dd>{html(value)}</dd>" for name, value in facts.items())
-    st.html(f'<dl class="audit-orders">{rows}</dl>')
+    st.html(facts_html({t(f"form.{name}"): value for name, value in facts.items()}))
     with st.container(horizontal=True):
         for name in BEHIND:
             if (page := session.page_of(name)) is not None:
@@ -156,7 +139,6 @@ def _labels(task: str) -> tuple[str, ...]:
 
 
 def _how_far(engine: Engine, account: Account, study: ListedStudy, alone: bool) -> None:
-    """One bar for all questions, and the answer so far in one sentence."""
     among = None if alone else study.id
     totals = computed(engine, "totals", {"by": account.id, "study": among}).value
     questions, judgements = totals["questions"], totals["judgements"]

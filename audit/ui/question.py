@@ -4,24 +4,23 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from functools import cache
 from itertools import chain, count, islice
-from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from audit.judging.asides import COMMENT
+from audit.judging.own_answers import OwnAnswer
 from audit.judging.queue import Shown, ShownGroup
 from audit.judging.words import Guideline, guideline_of
 from audit.relations.asking import group_question, text_names
-from audit.resources import data_file
 from audit.tasks import Input, Output, get_task
 from audit.tasks.classification import NONE_OF_THEM, Classification
 from audit.tasks.questions import SCALES, UNSURE
 from audit.text.differences import paired_texts
 from audit.ui.language import (
     Side,
+    component,
     difference_html,
     direction,
     html,
@@ -30,7 +29,6 @@ from audit.ui.language import (
     language,
     language_name,
     plain,
-    question_of,
     summary,
     t,
     task_wording,
@@ -102,7 +100,7 @@ def show_question(shown: Shown, compared_with: Sequence[str] | None = None, text
 def asked_in_words(shown: Shown) -> str:
     """What is asked, in this session's language and the database's words."""
     if shown.group is None:
-        return t(f"scale.{shown.kind}") if shown.kind in SCALES else question_of(shown.task)
+        return t(f"scale.{shown.kind}") if shown.kind in SCALES else task_wording(shown.task).question
     relation, own = shown.group.relation, words_here().of(shown.task)
     said = summary(shown.task, relation, shown.group.summary)
     return group_question(shown.task, relation, shown.group.follow_ups, language(), summary=said, own=own)
@@ -140,7 +138,7 @@ def grades_of(shown: Shown) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     return (right, wrong) if right and wrong and shown.labels == (*right, *wrong) else None
 
 
-def answer_name(answer: str, shown: Shown) -> str:
+def answer_name(answer: str, shown: Shown | OwnAnswer) -> str:
     """How an answer to a question reads: a label of its task, or a rating in words."""
     rating = shown.kind in SCALES and answer != UNSURE
     return t(f"scale.{shown.kind}_{answer}") if rating else label_name(answer, shown.task, shown.texts)
@@ -152,7 +150,6 @@ def shortcut(answer: str, number: int) -> str | None:
 
 
 def _texts_html(shown: Shown, compared_with: Sequence[str] | None) -> list[str]:
-    """The texts of a question as HTML, one that is alone in large letters."""
     size = "" if len(shown.texts) > 1 or shown.output is not None else _size(shown.texts)
     pairs = list(zip(shown.texts, shown.languages, strict=False))  # a target language has no text
     if not compared_with:
@@ -172,7 +169,6 @@ def _version_html(shown: Shown, compared_with: Sequence[str], texts: Sequence[st
 
 
 def _size(texts: Sequence[str]) -> str:
-    """The class of a text that is judged alone: large, less so where it is long."""
     return "audit-large audit-long" if _width(texts) > _LONG_ALONE else "audit-large"
 
 
@@ -208,7 +204,6 @@ def counterpart(task_input: Input, other: Input | None, index: int) -> tuple[str
 
 
 def _text_sections(texts: Sequence[str], task: str) -> list[str]:
-    """Texts of an input as HTML, each with its name."""
     return [_section_html(name, text) for name, text in zip(_text_names(task, len(texts)), texts, strict=True)]
 
 
@@ -223,13 +218,11 @@ def _section_html(name: str, content: str, kind: str = "") -> str:
 
 
 def _sections_html(sections: Sequence[str], beside: bool) -> str:
-    """Sections one under the other, or side by side."""
     kinds = "audit-members audit-beside" if beside else "audit-members"
     return f'<div class="{kinds}">{"".join(sections)}</div>'
 
 
 def _exceeds_screen(texts: Sequence[str]) -> bool:
-    """Whether texts one below the other exceed a small screen."""
     return _width(texts) > _SCREEN
 
 
@@ -298,7 +291,6 @@ def answer_bar() -> DeltaGenerator:
 
 
 def _group_html(group: ShownGroup, task: str | None = None) -> str:
-    """The texts of a group as HTML, each under its name, with what differs marked."""
     first = group.members[0].input
     names = text_names([member.role for member in group.members], len(first.texts), language())
     shown = members_html([member.input for member in group.members], task)
@@ -319,10 +311,4 @@ def _group_html(group: ShownGroup, task: str | None = None) -> str:
 
 def ignore_held_keys() -> None:
     """Drop repeated keydowns and clicks of the judging buttons on this page."""
-    _component()(key="held-keys", data={"guideline": t("annotate.guideline")})
-
-
-@cache
-def _component() -> Any:
-    script = data_file("ui/held_keys.js").read_text(encoding="utf-8")
-    return st.components.v2.component("audit_held_keys", js=script)
+    component("held_keys")(key="held-keys", data={"guideline": t("annotate.guideline")})

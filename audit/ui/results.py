@@ -8,13 +8,14 @@ import json
 from typing import Any
 
 import streamlit as st
+from sqlalchemy import Engine
 
 from audit.false_satisfaction.resolution import Whose
 from audit.reports.first_page import family_chart, first_lines, how_text, score_chart
 from audit.reports.sections import sections
 from audit.reports.words import Say
 from audit.ui import session
-from audit.ui.background_cache import CachedAnswer, computed_with_freshness, produce
+from audit.ui.background_cache import computed_now, computed_with_freshness
 from audit.ui.language import language, plain, sentence, single_choice, t, with_commands
 from audit.ui.sections import chart, show_sections
 from audit.ui.study_choice import choose_study
@@ -29,7 +30,7 @@ def page() -> None:
     answers: dict[Whose, str] = {whose: t(f"whose.{whose}") for whose in ("both", "people", "gold")}
     whose = single_choice(t("results.whose"), answers, "whose", persist_state="session")
     with session.showing_refusals():
-        _show(computed_with_freshness(engine, "report", report_values(study, whose), "results"), study, whose)
+        _show(engine, report_values(study, whose))
 
 
 def report_values(study: int | None, whose: Whose = "both") -> dict[str, Any]:
@@ -37,14 +38,16 @@ def report_values(study: int | None, whose: Whose = "both") -> dict[str, Any]:
     return {"whose": whose, "target": "population", "delta": 0.0, "study": study}
 
 
-def _show(answer: CachedAnswer, study: int | None, whose: Whose) -> None:
+def _show(engine: Engine, values: dict[str, Any]) -> None:
+    answer = computed_with_freshness(engine, "report", values, "results")
     report, code, say = answer.value, language(), Say(language())
-    key = (session.database_url(), answer.state, study, whose, code)
+    key = (answer.state, values["study"], values["whose"], code)
     first, *lines = first_lines(report, code)
     st.markdown(f"## {with_commands(first)}")
     for line in lines:
         st.markdown(with_commands(line))
-    st.caption(plain(f"{how_text(report, say)} {sentence(t(f'how.{whose}'))}"))
+    whose = sentence(t(f"how.{values['whose']}"))
+    st.caption(plain(f"{how_text(report, say)} {whose}"))
     pictures = [*(score_chart(entry, say) for entry in report["decisions"]), family_chart(report, say)]
     for number, picture in enumerate(pictures):
         if picture is not None:
@@ -53,18 +56,10 @@ def _show(answer: CachedAnswer, study: int | None, whose: Whose) -> None:
     show_sections(sections(report, code), key)
     with st.container(horizontal=True):
         st.download_button(
-            t("results.download_json"),
-            lambda: json.dumps(report, ensure_ascii=False, indent=2),
-            "report.json",
-            "application/json",
-            on_click="ignore",
-            icon=":material/download:",
-        )
+            t("results.download_json"), lambda: json.dumps(report, ensure_ascii=False, indent=2), "report.json",
+            "application/json", on_click="ignore", icon=":material/download:",
+        )  # fmt: skip
         st.download_button(
-            t("results.download_html"),
-            lambda: str(produce("html", {"report": report, "language": code}, key)),
-            "report.html",
-            "text/html",
-            on_click="ignore",
-            icon=":material/download:",
-        )
+            t("results.download_html"), lambda: str(computed_now(engine, "html", {**values, "language": code})),
+            "report.html", "text/html", on_click="ignore", icon=":material/download:",
+        )  # fmt: skip

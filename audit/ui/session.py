@@ -50,8 +50,6 @@ _DONE = "done-last"
 _PROBLEM = "refused-last"
 """The refusal of a callback."""
 _PERMANENT_KEYS = ("language", _ENDED)
-
-
 _PAGES = "pages-of-menu"
 
 
@@ -157,18 +155,9 @@ def showing_refusals() -> Iterator[None]:
         show_refusal(problem)
 
 
-def report_problems(show: Callable[Arguments, None]) -> Callable[Arguments, None]:
-    """Decorator of a page or a part of one: as `showing_refusals`.
-
-    Fragments need their own: Streamlit runs them without the page that they are on.
-    """
-
-    @wraps(show)
-    def wrapper(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
-        with showing_refusals():
-            show(*args, **kwargs)
-
-    return wrapper
+report_problems = showing_refusals()
+"""Decorator of a page or a part of one, as `showing_refusals`; fragments, which Streamlit runs without their page, need
+their own."""
 
 
 @contextmanager
@@ -181,6 +170,15 @@ def changing(engine: Engine, account_id: int) -> Iterator[None]:
         st.stop()
     with showing_refusals():
         yield
+
+
+def do(engine: Engine, account_id: int, action: Callable[..., object], *args: object, done: str, **more: Any) -> None:
+    """Do what was asked for by a button, with `by` this account, and show the page anew, which says that it is `done`;
+    or show why it is refused."""
+    with changing(engine, account_id):
+        action(engine, *args, by=account_id, **more)
+        say_next(done)
+        st.rerun()
 
 
 Action = Callable[Concatenate[Engine, int, Arguments], None]

@@ -21,7 +21,7 @@ from audit.errors import AuditError, NotAllowed
 from audit.judging.accounts import LONGEST, SHORTEST, Account
 from audit.judging.invitations import FIRST, INVITATION, PASSWORD, link_of, use
 from audit.judging.sign_in import Throttle, account_of_claims, end_logins, log_in, login_of
-from audit.messages import LANGUAGES, message, said
+from audit.messages import LANGUAGES, said
 from audit.resources import data_file
 from audit.ui import session, settings
 from audit.ui.gate import account_behind, from_own_page
@@ -51,24 +51,13 @@ PARTICIPANT = ("participant", "PROLIFIC_PID", "workerId")
 _PROVIDERS_COOKIE = "_streamlit_user"
 
 
-class TooMany(NotAllowed):
-    """A password has to wait."""
-
-    def __init__(self, seconds: int):
-        super().__init__(message("welcome.wait", count=seconds))
-        self.seconds = seconds
-
-
 class Visit:
     """A request for a page with a form."""
 
     def __init__(self, request: Request):
-        self.request = request
-        self.form = "welcome"
-        self.fields: dict[str, str] = {}
-        """What was typed."""
-        self.fixed_name = ""
-        """A name that cannot be changed here."""
+        self.request, self.form = request, "welcome"
+        self.fields: dict[str, str] = {}  # What was typed
+        self.fixed_name = ""  # A name that cannot be changed here
         self.notes: list[str] = []
 
     @property
@@ -89,11 +78,6 @@ class Visit:
         """The name of the account, typed or fixed."""
         return self.fixed_name or self.fields.get("name", "")
 
-    @property
-    def address(self) -> str:
-        """The address that the request came from."""
-        return self.request.client.host if self.request.client else ""
-
     async def account(self) -> Account | None:
         """Return the account that is logged in here."""
         return await to_thread.run_sync(account_behind, self.request.cookies)
@@ -103,24 +87,15 @@ class Visit:
         button, fields = _FORMS[self.form]
         provider = self.form == "welcome" and settings.provider_settings() is not None
         content = _template().render(
-            code=self.code,
-            root=settings.root(),
+            code=self.code, root=settings.root(),
             languages={code: (title, self._address_in(code)) for code, title in LANGUAGES.items()},
-            say=lambda key: self.say(f"{self.form}.{key}"),
-            fields=fields if form else {},
-            button=button,
-            name=self.name[:80],
-            fixed=bool(self.fixed_name),
-            note=("" if self.code == "zh" else " ").join(self.notes),
-            problem=problem,
-            other="login/provider" if provider else "" if form else "login",
-            other_text=self.say("welcome.provider" if provider else "join.log_in"),
-            least=SHORTEST,
-            most=LONGEST,
-            font=_font(),
-            light=FLAGS["theme.light.primaryColor"],
-            dark=FLAGS["theme.dark.primaryColor"],
-        )
+            say=lambda key: self.say("welcome.name" if key == "name" else f"{self.form}.{key}"),
+            fields=fields if form else {}, button=button,
+            name=self.name[:80], fixed=bool(self.fixed_name), note=("" if self.code == "zh" else " ").join(self.notes),
+            problem=problem, other="login/provider" if provider else "" if form else "login",
+            other_text=self.say("welcome.provider" if provider else "welcome.log_in"), least=SHORTEST, most=LONGEST,
+            font=_font(), light=FLAGS["theme.light.primaryColor"], dark=FLAGS["theme.dark.primaryColor"],
+        )  # fmt: skip
         response = HTMLResponse(content, status, _HEADERS)
         if self.request.query_params.get("lang") in LANGUAGES:
             self._set_cookie(response, settings.LANGUAGE, self.code, _YEAR)
@@ -138,10 +113,10 @@ class Visit:
         self._set_cookie(response, settings.LANGUAGE, self.code, _YEAR)
         return response
 
-    def forget(self, response: Response, *beginnings: str) -> Response:
+    def forget(self, response: Response, beginning: str) -> Response:
         """Delete the cookies whose names begin so."""
         for name in self.request.cookies:
-            if name.startswith(beginnings):
+            if name.startswith(beginning):
                 response.delete_cookie(name, path=settings.root() or "/")
         return response
 
@@ -195,10 +170,6 @@ def _route(path: str, answer: Callable[[Visit], Awaitable[Response]], *methods: 
             return await answer(visit)
         except ClientDisconnect:
             return Response(status_code=400)
-        except TooMany as problem:
-            response = visit.page(429, problem=sentence(said(problem.sentence, visit.code)))
-            response.headers["Retry-After"] = str(problem.seconds)
-            return response
         except AuditError as problem:
             status = 403 if isinstance(problem, NotAllowed) else 400 if visit.fields else 503
             return visit.page(status, problem=sentence(said(problem.sentence, visit.code)))
@@ -215,9 +186,11 @@ async def _login(throttle: Throttle, visit: Visit) -> Response:
     """The login page; those who are logged in go to the wanted page."""
     target, engine = page_named(visit.request.query_params.get("next", "")), session.engine()
     if visit.request.method == "POST":
-        own = (visit.name, visit.address)
+        own = (visit.name, visit.request.client.host if visit.request.client else "")
         if seconds := throttle.begin(*own):
-            raise TooMany(seconds)
+            response = visit.page(429, problem=visit.say("welcome.wait", count=seconds))
+            response.headers["Retry-After"] = str(seconds)
+            return response
         check = partial(log_in, engine, visit.name, visit.fields.get("password", ""))
         account = await to_thread.run_sync(check, limiter=_HASHING)
         throttle.succeed(*own)
@@ -238,7 +211,6 @@ async def _login(throttle: Throttle, visit: Visit) -> Response:
 
 
 async def _provider(_visit: Visit) -> Response:
-    """A redirect to the identity provider, or the login page with the reason."""
     provider = settings.provider_settings()
     url = provider_login_url(provider["name"]) if provider else f"{settings.root()}/login"
     return RedirectResponse(url, 303, _HEADERS)

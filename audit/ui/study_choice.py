@@ -8,7 +8,6 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.studies.listing import ListedStudy, first_choice, list_studies
-from audit.ui import session
 from audit.ui.background_cache import studies_state
 from audit.ui.language import t
 
@@ -21,7 +20,7 @@ ALL = 0
 
 def listed_studies(engine: Engine, account_id: int) -> list[ListedStudy]:
     """The studies of the database; read again where something was run, drawn or planned."""
-    state = (session.database_url(), account_id, studies_state(engine))
+    state = (account_id, studies_state(engine))
     cached = st.session_state.get(_LISTED)
     if cached is None or cached[0] != state:
         cached = st.session_state[_LISTED] = (state, list_studies(engine, account_id))
@@ -40,15 +39,9 @@ def choose_study(engine: Engine, account_id: int, *, says_pooled: bool = True) -
     names[ALL] = t("study_choice.all", count=len(studies))
     first = first_choice(studies)
     chosen: int = st.selectbox(
-        t("browse.study"),
-        list(names),
-        index=list(names).index(first.id) if first else 0,
-        format_func=names.__getitem__,
-        key=CHOICE,
-        width=420,
-        help=t("study_choice.help"),
-        persist_state="session",
-    )
+        t("column.study"), list(names), index=list(names).index(first.id) if first else 0,
+        format_func=names.__getitem__, key=CHOICE, width=420, help=t("study_choice.help"), persist_state="session",
+    )  # fmt: skip
     if chosen == ALL and says_pooled:
         st.caption(t("study_choice.pooled"))
     return chosen or None
@@ -56,10 +49,9 @@ def choose_study(engine: Engine, account_id: int, *, says_pooled: bool = True) -
 
 def label(study: ListedStudy) -> str:
     """The name of a study: its plan's with the corpus, or the corpus with the number; never the number alone."""
-    if study.plan and study.names_it:
-        if study.plan == study.corpus:
-            return study.plan
-        return t("study_choice.planned", plan=study.plan, corpus=study.corpus)
-    if study.plan:
+    if not study.plan:
+        return t("browse.study_name", corpus=study.corpus, id=study.id)
+    if not study.names_it:
         return t("study_choice.planned_number", plan=study.plan, corpus=study.corpus, id=study.id)
-    return t("browse.study_name", corpus=study.corpus, id=study.id)
+    alone = study.plan == study.corpus
+    return study.plan if alone else t("study_choice.planned", plan=study.plan, corpus=study.corpus)

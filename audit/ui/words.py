@@ -1,5 +1,6 @@
 """The page *Words*: what annotators read about a task of this database. For managers, who change it in a form."""
 
+from itertools import cycle
 from typing import Any
 
 import streamlit as st
@@ -18,7 +19,6 @@ from audit.judging.words import (
     labels_that_read,
     set_words,
     stored_words,
-    words_if,
 )
 from audit.messages import LANGUAGES
 from audit.store import reading
@@ -26,10 +26,9 @@ from audit.store.core import question, study
 from audit.studies.uploads import uploaded_here
 from audit.studies.versions import all_versions
 from audit.tasks import get_task, wording
-from audit.tasks.questions import UNSURE
 from audit.tasks.words import ANY, OwnWords
 from audit.ui import session
-from audit.ui.language import language, plain, single_choice, t, task_name, words_here
+from audit.ui.language import language, single_choice, t, task_name, words_here
 
 ROLES = ("manager",)
 
@@ -37,7 +36,7 @@ ROLES = ("manager",)
 def page() -> None:
     """A task, a language of readers, and the form with the words that were set; what is empty is in audit's words."""
     engine, account = session.enter(*ROLES)
-    st.header(t("words.title"))
+    st.header(t("menu.words"))
     st.write(t("words.what"))
     session.show_last()
     uploaded = [corpus.task for corpus in uploaded_here(engine).values()]
@@ -65,63 +64,28 @@ def _tasks(connection: Connection, uploaded: list[str]) -> list[str]:
     return sorted(task for task in {*asked, *planned, *uploaded} if has_words(task)) or ["sentiment"]
 
 
-def _preview(task: str, code: str, own: OwnWords) -> None:
-    """What an annotator reads: the question, the answers, the guideline."""
-    words = wording(task, code, own)
-    labels = {label: plain(words.labels[label]) for label in (*labels_that_read(task), UNSURE)}
-    with st.container(border=True, key="words-preview"):
-        st.markdown(f"### {plain(words.question)}")
-        with st.container(horizontal=True):
-            for label, text in labels.items():
-                st.button(text, disabled=True, key=f"preview-{task}-{label}")
-        listed = "\n".join(f"- **{text}**" for label, text in labels.items() if label != UNSURE)
-        st.markdown(words.guideline.replace("{labels}", listed))
-
-
 def _form(engine: Engine, account_id: int, task: str, code: str, stored: WordsVersion, answers: int) -> None:
     """The form of one task in one language, or for all of them; beside each field stands what is said without it."""
     now, place = stored.content.get(code, {}), f"{task}-{code}-{stored.version}"
     shown = wording(task, code or language(), OwnWords(subject=words_here().of(task).subject))
+
+    def given(field: str, usual: str) -> dict[str, Any]:
+        key = f"words-{field}-{place}"
+        return {"value": now.get(field, ""), "max_chars": MOST[field], "placeholder": usual, "key": key}
+
     with st.form(f"words-{place}"):
         written: dict[str, Any] = {
-            QUESTION: st.text_input(
-                t("words.question"),
-                now.get(QUESTION, ""),
-                max_chars=MOST[QUESTION],
-                placeholder=shown.question,
-                key=f"words-question-{place}",
-            )
-        }
-        own_labels = now.get(LABELS, {})
+            QUESTION: st.text_input(t("words.question"), **given(QUESTION, shown.question)), LABELS: {},
+        }  # fmt: skip
         options = labels_that_read(task)
-        columns = st.columns(min(len(options), 4))
-        written[LABELS] = {
-            label: columns[number % len(columns)].text_input(
-                t("words.label", label=label),
-                own_labels.get(label, ""),
-                max_chars=MOST[LABELS],
-                placeholder=shown.labels[label],
-                key=f"words-label-{place}-{label}",
-            )
-            for number, label in enumerate(options)
-        }
-        written[GUIDELINE] = st.text_area(
-            t("words.guideline"),
-            now.get(GUIDELINE, ""),
-            max_chars=MOST[GUIDELINE],
-            height=280,
-            placeholder=shown.guideline,
-            key=f"words-guideline-{place}",
-        )
+        for label, column in zip(options, cycle(st.columns(min(len(options), 4))), strict=False):
+            written[LABELS][label] = column.text_input(
+                t("words.label", label=label), now.get(LABELS, {}).get(label, ""), max_chars=MOST[LABELS],
+                placeholder=shown.labels[label], key=f"words-label-{place}-{label}",
+            )  # fmt: skip
+        written[GUIDELINE] = st.text_area(t("words.guideline"), height=280, **given(GUIDELINE, shown.guideline))
         change = st.checkbox(t("words.change", count=answers), key=f"words-change-{place}") if answers else False
-        with st.container(horizontal=True):
-            submitted = st.form_submit_button(t("words.store"), type="primary")
-            looked_at = st.form_submit_button(t("words.preview"), icon=":material/visibility:")
-    if looked_at:
-        with session.showing_refusals(), reading(engine) as connection:
-            st.caption(t("words.not_stored"))
-            own = words_if(connection, task, written if code == ANY else {code: written})
-            _preview(task, code or language(), own)
+        submitted = st.form_submit_button(t("words.store"), type="primary")
     if not submitted:
         return
     if answers and not change:

@@ -18,7 +18,7 @@ from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store
-from audit.ui.worker import answer_line, read_answer, request_line
+from audit.ui.worker import Request
 
 TEXTS = (
     "A warm and funny film.",
@@ -73,7 +73,7 @@ def world_of(engine: Engine, where: str) -> World:
 
     def compute(_: Engine, ask: str, values: dict[str, Any], anew: bool) -> Any:
         # A state that never comes again: what was read of the database before is not used again.
-        return read_answer(answer_line(request_line(ask, where, time.monotonic_ns(), values)))
+        return Request(ask, where, time.monotonic_ns(), values).work()[0]
 
     service.compute = compute
     return World(engine, client, accounts, tokens)

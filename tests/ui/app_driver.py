@@ -58,10 +58,14 @@ def prepare(path: Path) -> Prepared:
     relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
     with InProcess() as executor:
         ran = run(engine, SmallCorpus("sentences", TEXTS), ["vader", "textblob"], relations, executor)
-    ask_next(engine, SampleOptions(20), ran.study.id)[0]
-    names = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager"}
-    accounts = {name: add_account(engine, name, role, PASSWORD) for name, role in names.items()}
-    return Prepared(engine, path, **accounts)
+    ask_next(engine, SampleOptions(20), ran.study.id)
+    return people(engine, path)
+
+
+def people(engine: Engine, path: Path) -> Prepared:
+    """Two annotators, an adjudicator and a manager."""
+    roles = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager"}
+    return Prepared(engine, path, **{name: add_account(engine, name, role, PASSWORD) for name, role in roles.items()})
 
 
 def closed(prepared: Prepared) -> Prepared:

@@ -28,27 +28,17 @@ def app_server(
     environment: dict[str, str] | None = None,
     base: str = "",
     folder: Path | None = None,
-    open_files: int | None = None,
+    port: int | None = None,
 ) -> Iterator[str]:
-    """Serve the database, started in `folder`; gives the address. What the server prints goes to `log`.
-
-    `open_files` is the soft limit of open files that the server starts with.
-    """
-    port = free_port()
+    """Serve the database, started in `folder`; gives the address. What the server prints goes to `log`."""
+    port = port or free_port()
     command = [sys.executable, "-m", "audit", "app", "--db", database, "--port", str(port)]
     command += ["--address", "127.0.0.1", *options]
-    if open_files is not None:
-        # Set in the server alone: the tests' own process may have more files open than that.
-        command = ["sh", "-c", f'ulimit -S -n {open_files}; exec "$@"', "sh", *command]
     with log.open("wb") as printed:
         server = subprocess.Popen(
-            command,
-            env={**os.environ, **(environment or {})},
-            stdout=printed,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            cwd=folder,
-        )
+            command, env={**os.environ, **(environment or {})}, stdout=printed, stderr=subprocess.STDOUT,
+            start_new_session=True, cwd=folder,
+        )  # fmt: skip
         address = f"http://127.0.0.1:{port}{base}"
         try:
             end = time.monotonic() + PATIENCE

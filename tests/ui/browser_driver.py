@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_driver import APP, PASSWORD, Prepared
-from app_server import free_port, healthy
+from app_driver import PASSWORD, Prepared
+from app_server import app_server
 from sqlalchemy import select
 
 from audit.store import table_of, tables
-from audit.ui.settings import arguments
 
 PATIENCE = 60
 _BEGIN = """
@@ -34,22 +31,9 @@ def _found(*names: str) -> str | None:
 
 @contextmanager
 def streamlit_server(prepared: Prepared, port: int | None = None) -> Iterator[tuple[str, Prepared]]:
-    """Serve the database by Streamlit itself, without the command; gives the address, and the database again."""
-    port = port or free_port()
-    command = [sys.executable, "-m", "streamlit", "run", str(APP), *arguments(port), "--server.address", "127.0.0.1"]
-    server = subprocess.Popen(
-        command,
-        env={**os.environ, "AUDIT_DB": str(prepared.path)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    address = f"http://127.0.0.1:{port}"
-    try:
-        until(lambda: healthy(address))
+    """Serve the database; gives the address, and the database again."""
+    with app_server(str(prepared.path), prepared.path.with_suffix(".log"), port=port) as address:
         yield address, prepared
-    finally:
-        server.terminate()
-        server.wait(timeout=PATIENCE)
 
 
 def until(condition: Any, patience: float = PATIENCE) -> Any:

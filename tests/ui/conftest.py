@@ -12,8 +12,8 @@ from browser_driver import Window
 from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 
+from audit.runner.executors import InProcess
 from audit.ui import adjudicate, annotate, background_cache, own_answers, session
-from audit.ui.worker import answer_line, read_answer
 
 
 @pytest.fixture(scope="session")
@@ -74,5 +74,5 @@ def _cookies(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _worker_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is asked of the worker is computed here, by the same lines; the process itself: test_workshop.py."""
-    monkeypatch.setattr(background_cache.Worker, "_answer", lambda _, line: read_answer(answer_line(line)))
+    """What is asked of another process is computed here; the process itself: test_worker.py."""
+    monkeypatch.setattr(background_cache, "_process", InProcess)

@@ -1,6 +1,6 @@
 """The adjudicator's page: what hangs on a dispute, names in the log, reasons, changes, causes; the manager's log."""
 
-from app_driver import Prepared, blocks, go, in_both, open_app, rows
+from app_driver import Prepared, blocks, go, in_both, is_on, open_app, rows
 
 from audit.judging.judgements import judge
 from audit.judging.queue import next_question
@@ -45,6 +45,19 @@ def test_a_dispute_says_how_much_waits_for_it_and_is_settled_by_a_code(prepared:
     )  # fmt: skip
 
 
-def test_the_log_of_an_account_that_is_no_manager_stays_closed(prepared: Prepared) -> None:
-    app = go(open_app(prepared.judge), "log")
-    assert not any(text_in("en", "log.what") in element.value for element in app.caption)
+def test_a_decision_is_changed_with_its_reason(prepared: Prepared) -> None:
+    (id,) = dispute(prepared)
+    app = go(open_app(prepared.judge), "adjudicate")
+    app.button(key=f"allow-{id}-neutral").click().run()
+    app.button(key=f"code-allow-{id}-slip").click().run()
+    app.button(key=f"settle-{id}").click().run()
+    (first,) = rows(prepared, tables.Adjudication)
+    mode(app, "mine").button(key=f"change-{first['id']}").click().run()
+    form = f"again-{first['id']}"
+    assert (is_on(app, f"{form}-neutral"), is_on(app, f"code-{form}-slip")) == (True, True)
+    app.button(key=f"{form}-neutral").click().run()
+    app.button(key=f"{form}-positive").click().run()
+    app.button(key=f"store-{form}").click().run()
+    assert not app.exception
+    last = rows(prepared, tables.Adjudication)[-1]
+    assert (last["allowed"], last["code"]) == (["positive"], "slip")

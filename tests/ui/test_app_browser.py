@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from app_driver import HOSTILE, PASSWORD, TEXTS, Prepared, prepare
+from app_driver import PASSWORD, Prepared
+from asked_driver import names, prepare_groups, to_question
 from browser_driver import Window, judgements, streamlit_server, until
-from group_driver import names, prepare_groups, to_group
 from sqlalchemy import select
 
 from audit.judging.accounts import add_account
@@ -17,13 +17,6 @@ from audit.store import table_of, tables
 from audit.ui.language import text_in
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
-    """Address of a running app, and its database."""
-    with streamlit_server(prepare(tmp_path_factory.mktemp("browser") / "audit.db")) as served:
-        yield served
 
 
 def test_keys_judge_a_held_key_judges_once_and_z_undoes(served: tuple[str, Prepared], window: Window) -> None:
@@ -95,22 +88,6 @@ def test_a_double_click_judges_once(served: tuple[str, Prepared], window: Window
     assert len(judgements(prepared, prepared.judge.id)) == before + 1
 
 
-@pytest.mark.parametrize("window", ["zh-CN"], indirect=True)
-def test_chinese_and_a_hostile_text(served: tuple[str, Prepared], window: Window) -> None:
-    window.see(text_in("zh", "welcome.what"))
-    window.log_in("ben")
-    window.see(text_in("zh", "task.sentiment.question"))
-    until(window.question)
-    seen = []
-    for _ in TEXTS:
-        seen.append(window.question())
-        if "alert" in str(seen[-1]):
-            break
-        window.judge("2")
-    assert seen[-1] == HOSTILE
-    assert window.script("return document.querySelectorAll('.audit-large b, .audit-large script').length") == 0
-
-
 @pytest.fixture(scope="module")
 def served_groups(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
     """As `served`, with groups asked about."""
@@ -122,7 +99,7 @@ def served_groups(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[st
 def test_a_group_is_judged_by_key(served_groups: tuple[str, Prepared], tmp_path: Path, language: str) -> None:
     address, prepared = served_groups
     account, name = {"en": (prepared.ann, "ann"), "zh": (prepared.ben, "ben")}[language]
-    shown = to_group(prepared, account.id)
+    shown = to_question(prepared, account.id, kind="group")
     with Window(address, tmp_path / "profile", language) as window:
         window.log_in(name)
         window.see(text_in(language, "group.text", letter="B"))

@@ -1,22 +1,15 @@
 """The progress line: counted now and then, moved by each answer; and what is done before the first visitor."""
 
-import asyncio
-import gc
 import subprocess
 import sys
 from datetime import timedelta
 
 import pytest
 from app_driver import Prepared, open_app, said
-from streamlit import config
-from streamlit.config import ConfigOption
 from streamlit.testing.v1 import AppTest
 
 from audit.judging.queue import queue_of
 from audit.ui import annotate
-from audit.ui.server import lifespan
-
-COLLECT = "runner.postScriptGC"
 
 
 @pytest.fixture
@@ -59,35 +52,20 @@ def test_answers_move_the_counts_and_undo_and_skip_count_anew(prepared: Prepared
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("where", "after"), [(ConfigOption.DEFAULT_DEFINITION, False), ("somebody", True)])
-def test_garbage_is_not_collected_after_every_click_unless_somebody_wants_it(where: str, after: bool) -> None:
-    before = config.get_option(COLLECT), config.get_where_defined(COLLECT)
-
-    async def start() -> None:
-        async with lifespan(None):
-            assert config.get_option(COLLECT) is after
-            assert gc.get_freeze_count() > 0
-
-    config.set_option(COLLECT, True, where)
-    try:
-        asyncio.run(start())
-    finally:
-        config.set_option(COLLECT, *before)
-        gc.unfreeze()
-
-
-@pytest.mark.slow
-def test_the_packs_are_loaded_before_the_first_visitor() -> None:
-    """Else the first answer on which people agree loads them, in its transaction."""
+def test_what_is_done_before_the_first_visitor() -> None:
+    """Packs are loaded, else the first answer on which people agree loads them in its transaction; modules are frozen,
+    and garbage is not collected after every click."""
     code = """
-import asyncio, sys
+import asyncio, gc, sys
+from streamlit import config
 from audit.ui.server import lifespan
 
 async def begin():
     async with lifespan(None):
-        print("audit.packs.english.relations" in sys.modules, "audit.packs.chinese.relations" in sys.modules)
+        packs = [f"audit.packs.{name}.relations" in sys.modules for name in ("english", "chinese")]
+        print(*packs, gc.get_freeze_count() > 0, config.get_option("runner.postScriptGC"))
 
 asyncio.run(begin())
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.splitlines()[-1] == "True True"
+    assert ran.stdout.splitlines()[-1] == "True True True False"

@@ -9,7 +9,7 @@ from app_driver import Prepared, go, open_app
 from audit.errors import AuditError, NotAllowed
 from audit.exchange import export as downloads
 from audit.exchange.export import backup_file, export_archive
-from audit.judging.accounts import entries
+from audit.judging.accounts import disable_account, entries
 from audit.ui.language import text_in
 
 
@@ -29,7 +29,12 @@ def test_others_get_nothing_and_what_is_too_large_is_not_sent(prepared: Prepared
 
 @pytest.mark.slow
 def test_the_page_makes_a_file_and_offers_it(prepared: Prepared) -> None:
+    disable_account(prepared.engine, "ben", by=prepared.boss.id)
     app = go(open_app(prepared.boss, "zh"), "data")
+    line = app.dataframe[0].value.iloc[0]
+    assert list(line[[text_in("zh", f"log.{name}") for name in ("who", "action", "detail")]]) == [
+        "boss", "account disabled", '"account": "ben"',
+    ]  # fmt: skip
     app.button(key="make-export").click().run()
     assert not app.exception
     kind, name, content = app.session_state["data-ready"]

@@ -79,6 +79,10 @@ def test_a_decision_takes_at_most_four_presses(served: tuple[str, Prepared], tmp
         window.picture(f"dispute-{language}")
         assert presses("1", "w", "\ue007") <= MOST
         assert len(disputes(engine, judge_id)) == 1
+        # Taken back by one press, and decided again as before.
+        assert presses("z") == 1
+        assert len(disputes(engine, judge_id)) == 2
+        assert presses("\ue007") == 1
         # What is missing is said below its field, and nothing is stored.
         before = decided()
         window.press("2")

@@ -27,12 +27,9 @@ def test_nothing_outlives_the_command(prepared: Prepared, how: signal.Signals) -
     port = free_port()
     command = [sys.executable, "-m", "audit", "app", "--db", str(prepared.path), "--port", str(port)]
     server = subprocess.Popen(
-        [*command, "--address", "127.0.0.1"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        env=dict(os.environ),
-    )
+        [*command, "--address", "127.0.0.1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        start_new_session=True, env=dict(os.environ),
+    )  # fmt: skip
     try:
         end = time.monotonic() + PATIENCE
         while not healthy(f"http://127.0.0.1:{port}"):

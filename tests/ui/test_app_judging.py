@@ -3,18 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from app_driver import (
-    PASSWORD,
-    TEXTS,
-    Prepared,
-    blocks,
-    in_both,
-    log_in,
-    open_app,
-    press_answer,
-    rows,
-    said,
-)
+from app_driver import PASSWORD, TEXTS, Prepared, blocks, in_both, log_in, open_app, press_answer, rows, said
 from streamlit.testing.v1 import AppTest
 
 from audit.judging.judgements import judge
@@ -67,16 +56,6 @@ def test_a_session_that_somebody_else_comes_back_to_begins_anew(
     assert "of ann" not in app.session_state
     app.button(key="gate-begin").click().run()
     assert app.text_input[0].value == ""
-
-
-def test_a_disabled_account_is_out_at_the_next_click(prepared: Prepared) -> None:
-    app = open_app(prepared.ann)
-    table = table_of(tables.Annotator)
-    with prepared.engine.begin() as connection:
-        connection.execute(table.update().where(table.c.name == "ann").values(disabled=True))
-    app.run()
-    assert "account_id" not in app.session_state
-    assert not rows(prepared, tables.Judgement)
 
 
 def test_an_answer_that_comes_too_soon_is_not_taken(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:

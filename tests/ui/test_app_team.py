@@ -1,7 +1,7 @@
 """A manager's team in the app: qualification, and words before they hold."""
 
 import pytest
-from app_driver import Prepared, go, in_both, open_app, said
+from app_driver import Prepared, blocks, go, in_both, open_app, said
 from quality_world import know
 from streamlit.testing.v1 import AppTest
 
@@ -41,11 +41,10 @@ def test_qualification_is_one_switch(prepared: Prepared, language: str) -> None:
     assert len(known_questions(prepared.engine)) == 3
 
 
-def test_words_are_looked_at_before_they_hold(prepared: Prepared) -> None:
+def test_words_are_set_in_a_form(prepared: Prepared) -> None:
     app = go(open_app(prepared.boss), "words")
     app.text_input(key="words-question-sentiment--0").set_value("Is it praise?")
-    app = pressed(app, text_in("en", "words.preview"))
-    assert text_in("en", "words.not_stored") in said(app)
-    assert "### Is it praise?" in said(app)
+    pressed(app, text_in("en", "words.store"))
     with prepared.engine.connect() as connection:
-        assert own_words(connection, "sentiment").version == 0
+        assert own_words(connection, "sentiment").version == 1
+    assert "Is it praise?" in blocks(open_app(prepared.ann))

@@ -1,13 +1,11 @@
 """Texts, comments and names that would be something else, in a real Chromium: no script runs, no element is made."""
 
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import pytest
 from app_driver import PASSWORD, Prepared, prepare
 from app_server import app_server
-from browser_driver import Window, until
+from browser_driver import Window
 from sqlalchemy import select
 
 from audit.judging.accounts import add_account
@@ -100,56 +98,3 @@ def test_nothing_runs_and_nothing_is_made(served: tuple[str, Prepared], window: 
 def test_a_hostile_name_logs_in_as_a_text(served: tuple[str, Prepared], window: Window) -> None:
     window.log_in(NAME)
     harmless(window, NAME)
-
-
-def test_another_page_cannot_frame_the_app(served: tuple[str, Prepared], window: Window) -> None:
-    """The browser shows an error page in the frame, whose document is not the app's."""
-    window.driver.get("data:text/html,<iframe id=f src='" + served[0] + "/login'></iframe>")
-    until(lambda: window.all("#f"))
-    window.driver.switch_to.frame("f")
-    assert not window.all("input[name=password]")
-
-
-ELSEWHERE = """<!doctype html><title>another page of this machine</title><script>
-window.told = {};
-const app = "http://127.0.0.1:PORT";
-const socket = new WebSocket(app.replace("http", "ws") + "/_stcore/stream", ["streamlit"]);
-socket.onopen = () => { told.socket = "open"; };
-socket.onmessage = () => { told.message = "came"; };
-socket.onerror = () => { told.socket = told.socket || "refused"; };
-const tries = {
-  page: ["/", {}], file: ["/media/x.json", {}], config: ["/_stcore/host-config", {}],
-  upload: ["/_stcore/upload_file/x/y", {method: "PUT", body: "x"}],
-};
-for (const [name, [path, options]] of Object.entries(tries))
-  fetch(app + path, {credentials: "include", ...options}).then(
-    answer => answer.text().then(text => { told[name] = "read"; }), () => { told[name] = "refused"; });
-</script>"""
-
-
-class _Elsewhere(BaseHTTPRequestHandler):
-    page = b""
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        self.wfile.write(self.page)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-def test_a_page_on_another_port_of_the_machine_gets_no_session(window: Window, served: tuple[str, Prepared]) -> None:
-    """Browsers send cookies to every port of a host: whoever is logged in opens a page that another program serves."""
-    address, _ = served
-    window.log_in("boss")
-    _Elsewhere.page = ELSEWHERE.replace("PORT", address.rpartition(":")[2]).encode()
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Elsewhere) as elsewhere:
-        Thread(target=elsewhere.serve_forever, daemon=True).start()
-        window.driver.get(f"http://127.0.0.1:{elsewhere.server_port}/")
-        told = until(lambda: len(window.script("return told")) >= 5 and window.script("return told"))
-        elsewhere.shutdown()
-    assert told == dict.fromkeys(("socket", "page", "file", "config", "upload"), "refused")
-    window.driver.get(address)
-    until(lambda: window.all(".st-key-log-out"))

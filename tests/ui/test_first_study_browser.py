@@ -122,5 +122,5 @@ def test_from_nothing_to_the_first_answer(tmp_path: Path, language: str) -> None
             assert {name: account.role for name, account in roles.items()} == {"ann": "annotator", "mia": "manager"}
             assert next_step(standing(engine, by=roles["mia"].id)).code == "judging"
             mia.driver.get(f"{address}/studies")
-            mia.see(said("project.words"))
+            mia.see(said("menu.words"))
             mia.picture(f"begin-{language}-card")

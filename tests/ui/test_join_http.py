@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
@@ -14,7 +13,7 @@ from http_driver import PAGE
 from sqlalchemy import Engine
 
 from audit.judging.accounts import add_account, list_accounts
-from audit.judging.invitations import Terms, invite, password_link
+from audit.judging.invitations import Terms, invite
 from audit.store import open_store
 from audit.ui.language import text_in
 
@@ -114,23 +113,3 @@ def test_a_link_that_is_none_and_one_that_is_too_long(new: New) -> None:
         shown = requests.get(f"{new.address}/join/{path}", headers=PAGE, allow_redirects=False)
         assert shown.status_code in (303, 400, 403, 404), path
         assert "Traceback" not in shown.text
-
-
-@pytest.mark.slow
-def test_thirty_people_join_by_one_link_at_once(new: New) -> None:
-    link = f"{new.address}/join/{invite(new.engine, Terms(uses=30))}"
-    with ThreadPoolExecutor(30) as threads:
-        answers = list(threads.map(lambda number: sent(link, f"crowd-{number}")[1].status_code, range(30)))
-    assert answers == [303] * 30
-
-
-@pytest.mark.slow
-def test_a_new_password_by_a_link(new: New) -> None:
-    add_account(new.engine, "forgetful", "annotator", PASSWORD)
-    link = f"{new.address}/join/{password_link(new.engine, 'forgetful')}"
-    assert text_in("en", "reset.what") in requests.get(link, headers=PAGE).text
-    assert sent(link, None, "short")[1].status_code == 400
-    browser, entered = sent(link, "mia", "another one")
-    assert entered.status_code == 303
-    assert browser.get(f"{new.address}/", headers=PAGE, allow_redirects=False).status_code == 200
-    assert requests.get(link, headers=PAGE).status_code == 403

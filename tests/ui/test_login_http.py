@@ -148,11 +148,47 @@ def test_the_password_is_changed_and_the_other_browsers_are_out(served: Served, 
     set_password(served.engine, "ann", PASSWORD)
 
 
-@pytest.mark.slow
-def test_secrets_are_in_no_log(served: Served) -> None:
-    printed = served.log.read_text(encoding="utf-8")
-    assert "Traceback" not in printed
-    assert "argon2" not in printed
+def test_every_answer_forbids_frames_and_guessing(browser: Browser) -> None:
+    browser.be("boss")
+    for path in ("/", "/login", "/results", "/static/x.js", "/media/x.json", "/_stcore/health"):
+        headers = browser.look(path).headers
+        assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+        named = ("X-Frame-Options", "X-Content-Type-Options", "Referrer-Policy")
+        assert [headers[name] for name in named] == ["DENY", "nosniff", "same-origin"]
+
+
+@pytest.mark.parametrize(
+    ("path", "strangers", "annotators", "managers"),
+    [
+        ("/_stcore/health", 200, 200, 200),
+        ("/_stcore/host-config", 403, 200, 200),
+        ("/_stcore/metrics", 403, 404, 404),
+        ("//_stcore/metrics", 403, 404, 404),
+        ("/_stcore/script-health-check", 403, 404, 404),
+        ("/_stcore/agent/openapi.json", 403, 404, 404),
+        ("/app/static/secrets.toml", 403, 404, 404),
+        ("/media/x.json", 403, 403, 404),
+        ("/component/x/y.js", 303, 404, 404),
+        ("/whatever", 303, 200, 200),
+    ],
+)
+def test_what_streamlit_serves_beside_pages(
+    served: Served, path: str, strangers: int, annotators: int, managers: int
+) -> None:
+    browsers = {name: Browser(served) for name in ("", "ann", "boss")}
+    for name in ("ann", "boss"):
+        browsers[name].be(name)
+    looked = [browser.look(path).status_code for browser in browsers.values()]
+    assert looked == [strangers, annotators, managers]
+
+
+@pytest.mark.parametrize("name", ["", "judge"], ids=["stranger", "adjudicator"])
+def test_uploads_are_for_pages_that_take_files(served: Served, name: str) -> None:
+    browser = Browser(served)
+    if name:
+        browser.be(name)
+    address = f"{served.address}/_stcore/upload_file/no-session/no-file"
+    assert browser.put(address, data=b"x", timeout=60).status_code == 403
 
 
 @pytest.mark.slow

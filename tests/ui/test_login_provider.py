@@ -9,7 +9,6 @@ import pytest
 import requests
 from app_driver import Prepared, prepare
 from app_server import app_server
-from browser_driver import Window, until
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from audit.judging.accounts import add_account, disable_account
@@ -88,11 +87,3 @@ def test_an_account_comes_in_by_its_provider_and_others_are_told_why_not(served:
     assert f'{COOKIE}=""; expires' in eve.headers["Set-Cookie"]
     disable_account(prepared.engine, "eva@example.org")
     assert fetch(address, "/login", eva).status_code == 403
-
-
-@pytest.mark.browser
-def test_without_authlib_it_is_said_what_to_install(window: Window) -> None:
-    if find_spec("authlib"):
-        pytest.skip("Authlib is installed")
-    until(lambda: window.all("a.other"))[0].click()
-    window.see("Authlib")

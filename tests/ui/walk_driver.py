@@ -1,19 +1,16 @@
 """A database with a bit of everything, and walking through every page of the app with it in a real Chromium."""
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import translations
 from app_driver import PASSWORD, Prepared, prepare
+from asked_driver import MANY, ROWS, import_rows
 from browser_driver import Window, until
-from pair_driver import rows as pair_rows
 from selenium.common.exceptions import StaleElementReferenceException
 from sqlalchemy import ColumnElement, or_
-from words_driver import MANY, ROWS
 
 from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate, disputes
@@ -22,10 +19,9 @@ from audit.judging.invitations import Terms, invite, own_password_link
 from audit.judging.judgements import flag, judge
 from audit.judging.queue import next_question
 from audit.judging.samples import ask_next, draw_validity
-from audit.runner.imported import import_run
 from audit.sampling.options import SampleOptions
 from audit.sampling.validity import ValidityRequest
-from audit.store import open_store, table_of, tables
+from audit.store import table_of, tables
 from audit.studies.plan import read_plan
 from audit.studies.versions import set_plan
 from audit.tasks import Input
@@ -55,15 +51,7 @@ _PLAN = {
 def prepare_everything(folder: Path) -> Prepared:
     """The accounts of `app_driver.prepare`, with questions of every task; answers, disputes, flags, spot checks,
     settled disputes, false satisfactions, known questions, an invitation and a plan."""
-    engine = open_store(str(folder / "audit.db"), create=True)
-    runs = {task: pair_rows(task) for task in ("similarity", "summarization", "classification")}
-    runs |= {f"words-{number}": ROWS[task] for number, task in enumerate(("inference", "question-answering", MANY))}
-    runs["translation"] = translations.rows()
-    for name, run in runs.items():
-        file = folder / f"{name}.jsonl"
-        file.write_text("\n".join(json.dumps(row) for row in run), encoding="utf-8")
-        import_run(engine, file)
-    engine.dispose()
+    import_rows(folder / "audit.db", *ROWS)
     prepared = prepare(folder / "audit.db")  # its study is the last, which pages begin with
     engine = prepared.engine
     ask_next(engine, SampleOptions(20))
