@@ -43,12 +43,6 @@ _AGAIN = (408, 425, 429)  # Statuses below 500 after which a request is made aga
 _ABOUT_INPUTS = (400, 413, 414, 422)  # Something is wrong with what was sent: other inputs may do
 _SPENT = re.compile(r"insufficient[ _](quota|balance|credits?)|billing_(hard_limit|not_active)", re.IGNORECASE)
 """What services say, beside status 402, where the account has no money left: asking again cannot help."""
-_ADVICE = (
-    (rf"HTTP 402\b|(?i:{_SPENT.pattern})", "add credit to the account, or change the key"),
-    (r"HTTP (3\d\d|404|405|410)\b|no connection|not JSON|the answer is empty", "check the url"),
-    (r"only reasoning came", "raise max_tokens, or lower the effort,"),
-    (r"label '", "name that label in labels"),
-)
 SILENCE = (Unanswered, TimeoutError, ConnectionError)
 """What a call raises that may be answered when it is made again."""
 File = TypeVar("File", bound=UserModel)
@@ -438,12 +432,10 @@ class Service:
         >>> Service("acme.toml", ["${ACME_KEY}"], 30).advice("Declined: HTTP 401: no such key")
         'check the environment variable ACME_KEY, which acme.toml names'
         """
-        if re.search(r"HTTP 40[13]\b", error):
-            if not self.variables:
-                return f"see whether it wants a key, which goes to headers of {self.file}"
+        if re.search(r"HTTP 40[123]\b", error) and self.variables:
             return f"check the environment variable {' or '.join(self.variables)}, which {self.file} names"
-        what = next((what for pattern, what in _ADVICE if re.search(pattern, error)), None)
-        return f"{what} of {self.file}" if what else f"mend what the error says, or {self.file}"
+        what = "name that label in labels" if "label '" in error else "check the url"
+        return f"{what} of {self.file}"
 
 
 @cache
