@@ -113,35 +113,20 @@ def input_of(text, target="es", language="en"):
     return Input.of(text, language=language, target=target)
 
 
-def test_a_request_has_one_pair_of_languages_whatever_comes_together(tmp_path):
-    def answer(body, number):
-        pair = f"{body['source_language']}>{body['target_language']}"
-        return {"outputs": [{"text": f"{pair} {text}"} for text in body["texts"]]}
-
-    with serving(answer) as server:
-        system = get_system(server.file(tmp_path, 'tasks = ["translation"]\n'))
-        said = system.run([input_of("a"), input_of("b", "fr"), input_of("c"), input_of("d", "en", "es")])
-    assert said == [Output(text=text) for text in ("en>es a", "en>fr b", "en>es c", "es>en d")]
-    assert len(server.bodies) == 3
-
-
 @pytest.mark.parametrize(
-    ("more", "read", "there"),
+    ("more", "there"),
     [
-        ('languages = ["en", "es"]\ncodes = { es = "a b&c" }', ("en", "es"), [True, False, True]),
-        ('pairs = ["en-es", "en-fr"]', ("en",), [True, True, False]),
+        ('languages = ["en", "es"]\ncodes = { es = "a b&c" }', [True, False, True]),
+        ('pairs = ["en-es", "en-fr"]', [True, True, False]),
     ],
 )
-def test_pairs_that_a_service_does_not_have_are_absent_and_not_asked(tmp_path, more, read, there):
+def test_a_request_has_one_pair_of_languages_and_pairs_that_it_does_not_have_are_absent(tmp_path, more, there):
     with serving(lambda body, number: ["x"]) as server:
-        path = tmp_path / "url.toml"
         url = f"{server.url}?from={{source_language}}&to={{target_language}}"
-        request = 'request = ["{text}"]\nanswer = { text = "[0]" }\n'
-        path.write_text(f'name = "a"\nversion = "1"\nurl = "{url}"\ntasks = ["translation"]\n{request}{more}')
-        system = get_system(f"http:{path}")
-        said = system.run([input_of("a"), input_of("b", "fr"), input_of("c", "en", "es")])
+        request = 'tasks = ["translation"]\nrequest = ["{text}"]\nanswer = { text = "[0]" }\n'
+        asked = (Input.of("a", target="es"), Input.of("b", target="fr"), Input.of("c", language="es", target="en"))
+        said = described(tmp_path, minimal(request + more, url)).run(asked)
     assert [not output.absent for output in said] == there
-    assert system.languages == read
     assert f"/classify?from=en&to={'a%20b%26c' if 'codes' in more else 'es'}" in server.paths
 
 

@@ -185,11 +185,6 @@ def test_summaries(summarizer, tmp_path):
         get_system(f"transformers:{summarizer}")
 
 
-def test_a_model_that_translates_is_the_one_of_seq2seq(summarizer, tmp_path):
-    system = get_system(file(tmp_path, f'model = "{summarizer}"\ntask = "translation"\npair = "en-es"'))
-    assert (type(system).__name__, system.tasks, system.settings["pair"]) == ("Seq2Seq", ("translation",), "en-es")
-
-
 # Texts that are too long, and what identifies a system
 
 
@@ -233,25 +228,16 @@ def test_the_version_is_what_the_files_hold_and_not_where_they_are(moods, tmp_pa
     assert get_system(f"transformers:{elsewhere}").version != before.version
 
 
-# Refusals
-
-
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        ('task = "mood"', "unknown task 'mood'"),
-        (
-            'task = "question-answering"',
-            "it must be ForQuestionAnswering",
-        ),
-        ('dtype = "int8"', "dtype"),
+        ('task = "question-answering"', "it must be ForQuestionAnswering"),
         ('task = "similarity"', "it must be an encoder, or ForSequenceClassification with one number"),
     ],
 )
-def test_a_mistake_in_the_file_is_one_sentence(moods, tmp_path, more, problem):
-    with pytest.raises(BadFile, match=problem) as refused:
+def test_a_model_that_does_not_fit_the_task_is_refused(moods, tmp_path, more, problem):
+    with pytest.raises(BadFile, match=f"model.toml: .*{problem}"):
         get_system(file(tmp_path, f'model = "{moods}"\n{more}'))
-    assert str(tmp_path / "model.toml") in str(refused.value)
 
 
 # Spans
@@ -268,12 +254,8 @@ def test_the_best_span_is_the_best_of_all(start, random, longest):
     characters = [None] + [
         (3 * place, 3 * place + 2) if random.random() < 0.7 else None for place in range(1, len(start))
     ]
-    best = best_span(
-        torch.tensor(start, dtype=torch.float64),
-        torch.tensor(end, dtype=torch.float64),
-        Window({}, characters, 0),
-        longest,
-    )
+    logits = [torch.tensor(values, dtype=torch.float64) for values in (start, end)]
+    best = best_span(*logits, Window({}, characters, 0), longest)
     places = [place for place, at in enumerate(characters) if at]
     spans = {
         (first, last): start[first] + end[last] for first in places for last in places if 0 <= last - first < longest
@@ -291,11 +273,10 @@ def test_the_best_span_is_the_best_of_all(start, random, longest):
 def test_a_text_may_have_several_labels(tmp_path):
     texts = {"the film": [1.0, 0.0], "a book": [0.0, 1.0], "the film and a book": [1.0, 1.0], "it rains": [0.0, 0.0]}
     kind = "multi_label_classification"
-    folder = classifier(tmp_path / "several", ["films", "books"], texts, problem_type=kind)
-    system = get_system(f"transformers:{folder}")
+    system = get_system(
+        f"transformers:{classifier(tmp_path / 'several', ['films', 'books'], texts, problem_type=kind)}"
+    )
     assert system.tasks == ("classification/films+books",)
     outputs = system.run([Input.of(text) for text in texts])
     assert [output.label for output in outputs] == ["films", "books", "films+books", "none"]
     assert all(0.8 < output.score <= 1 for output in outputs)
-    with pytest.raises(BadFile, match="any number of labels; classification/films,books is not made for that"):
-        get_system(file(tmp_path, f'model = "{folder}"\ntask = "classification/films,books"'))
