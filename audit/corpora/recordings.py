@@ -54,20 +54,12 @@ class Ask(NamedTuple):
 
 
 def unescape_entities(text: str) -> str:
-    """Return the text with HTML's entities as the characters they stand for; engines leave them in what they return.
-
-    >>> unescape_entities("L&#39;ami &amp; moi, R&D &c.")
-    "L'ami & moi, R&D &c."
-    """
+    """Return the text with HTML's entities as the characters they stand for; engines leave them in what they return."""
     return _ENTITY.sub(lambda match: unescape(match[0]), text) if "&" in text else text
 
 
 def key_of(text: str) -> str:
-    """Return the key of a recorded text: white space and HTML entities make no difference.
-
-    >>> key_of(" It&#39;s\\nlate ")
-    "It's late"
-    """
+    """Return the key of a recorded text: white space and HTML entities make no difference."""
     return " ".join(unescape_entities(text).split())
 
 
@@ -278,11 +270,7 @@ def _row(ask: Ask, text: str) -> Row:
 
 
 def split_targets(name: str) -> tuple[str, tuple[str, ...]]:
-    """Return a corpus name and the target languages behind its last @; none where what stands there are no codes.
-
-    >>> split_targets("treebank@es,fr"), split_targets("me@home.csv")
-    (('treebank', ('es', 'fr')), ('me@home.csv', ()))
-    """
+    """Return a corpus name and the target languages behind its last @; none where what stands there are no codes."""
     base, at, codes = name.rpartition("@")
     targets = tuple(dict.fromkeys(codes.split(",")))
     return (base, targets) if at and base and all(SPELLED.fullmatch(code) for code in targets) else (name, ())

@@ -58,11 +58,7 @@ def sliced(parts: int = PARTS, whole: bool = False, names: Sequence[str] = ()) -
 
 def find_slicing(spec: str | SliceFunction) -> Slicing:
     """The slicing of a registered name, NAME or NAME:ARGUMENT, of a column of the corpus, or of a function. Raises
-    AuditError for a pattern or column that is none.
-
-    >>> find_slicing("genre").name
-    'genre'
-    """
+    AuditError for a pattern or column that is none."""
     if not isinstance(spec, str):
         return _slicing(getattr(spec, "__name__", type(spec).__name__).strip("<>"), spec)
     name, colon, argument = spec.partition(":")

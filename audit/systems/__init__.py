@@ -69,11 +69,7 @@ def systems_of(spec: str) -> list[str]:
 
 
 def is_own(spec: str) -> bool:
-    """Return whether a spec names code of the user's or of a plug-in, which may do anything when it is loaded.
-
-    >>> is_own("mine:classify"), is_own("http:service.toml"), is_own("vader")
-    (True, False, False)
-    """
+    """Return whether a spec names code of the user's or of a plug-in, which may do anything when it is loaded."""
     name, colon, _ = without_version(spec).partition(":")
     found = SYSTEMS.find(name)
     return bool(colon) if found is None else found.origin not in _OWN
@@ -81,11 +77,7 @@ def is_own(spec: str) -> bool:
 
 def is_fixed(spec: str) -> bool:
     """Return whether the version of a system says all that its outputs depend on: one of audit's that takes no file and
-    asks no other machine.
-
-    >>> is_fixed("vader"), is_fixed("mine:classify"), is_fixed("comprehend"), is_fixed("http:service.toml")
-    (True, False, False, False)
-    """
+    asks no other machine."""
     found = SYSTEMS.find(without_version(spec))
     return found is not None and found.origin == "" and found.listed
 
@@ -171,11 +163,7 @@ def listing(task: str | None = None) -> list[dict[str, object]]:
 
 
 def ways() -> list[str]:
-    """Return how systems of the user's own are named: `module:name`, and those that take an argument.
-
-    >>> ways()[:3]
-    ['module:name', 'centroid:FILE.csv', 'chat:FILE.toml']
-    """
+    """Return how systems of the user's own are named: `module:name`, and those that take an argument."""
     taking = {entry.name: entry.argument for entry in SYSTEMS.entries() if entry.argument[:1] not in ("", "[")}
     return ["module:name", *(f"{name}:{argument}" for name, argument in sorted(taking.items()))]
 

@@ -97,11 +97,7 @@ def wordings() -> Mapping[str, Mapping[str, str]]:
 
 def filled(template: str, values: Mapping[str, str]) -> str:
     """Return a template with its fields in it, all at once: a text that spells a field stays as it is. Raises
-    AuditError for another field.
-
-    >>> filled('Is "{text}" good? As {{"label": ...}}.', {"text": "{labels}"})
-    'Is "{labels}" good? As {"label": ...}.'
-    """
+    AuditError for another field."""
     if unknown := next((name for _, name in _FIELD.findall(template) if name and name not in values), None):
         raise AuditError(f"{{{unknown}}} is no field here; allowed are {', '.join(f'{{{name}}}' for name in values)}")
     return _FIELD.sub(lambda match: values[match[2]] if match[2] else f"{{{match[1]}}}", template)
@@ -139,9 +135,6 @@ def value_in(text: str, key: str, bare: bool = False) -> Any:
     object, the text itself. With `bare` the text has to begin with it: braces within a text are a part of it.
 
     Raises NoAnswer for an object without the key, and for several whose values differ.
-
-    >>> value_in('Well: {"Score": 0.5}.', "score"), value_in("0.5", "score"), value_in("As {it}.", "summary", bare=True)
-    (0.5, '0.5', 'As {it}.')
     """
     fence = re.match(r"\A\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*\Z", text, re.DOTALL)
     inner, end = fence[1] if fence else text, 0
@@ -165,9 +158,6 @@ def choice_in(text: str, words: Mapping[str, str], key: str = "label") -> str:
     itself. Capitals, punctuation around a word, and spaces, hyphens and underscores in it say nothing.
 
     Raises NoAnswer where the answer is none of them: "not positive" is not positive.
-
-    >>> choice_in("**Label: Bad.**", {"very_good": "very_good", "bad": "bad"})
-    'bad'
     """
     value = value_in(text, key)
     written = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
@@ -182,11 +172,7 @@ def choice_in(text: str, words: Mapping[str, str], key: str = "label") -> str:
 
 def choices_in(text: str, words: Mapping[str, str]) -> list[str]:
     """As `choice_in`, of an answer that may have any number of them: a list under "labels", or words with commas, plus
-    signs or line breaks between them; nothing, or the word none, is none of them.
-
-    >>> choices_in('{"labels": ["Late"]}', {"late": "late", "rude": "rude"}), choices_in("None.", {"late": "late"})
-    (['late'], [])
-    """
+    signs or line breaks between them; nothing, or the word none, is none of them."""
     value = value_in(text, "labels")
     if isinstance(value, str):
         value = [part for part in re.split(r"[,+;\n，；、]", value) if part.strip(_MARKS)]
@@ -212,11 +198,7 @@ def score_in(text: str) -> float:
 
 def without_reasoning(text: str) -> tuple[str, str]:
     """Return the answer in what a model wrote, and what it reasoned before; the answer is empty where only reasoning
-    came.
-
-    >>> without_reasoning("Is it bad? No.</think> good"), without_reasoning("good"), without_reasoning("<think>Is it?")
-    (('good', 'Is it bad? No.'), ('good', ''), ('', 'Is it?'))
-    """
+    came."""
     *_, last = [None, *_REASONED.finditer(text)]
     opening = _OPENING.match(text)
     if last is None and opening is None:
@@ -263,11 +245,7 @@ class Reply:
 
     def probability(self, part: str) -> float | None:
         """Return the probability of the last place in the text that reads so, as the product of its tokens'; None where
-        tokens are absent or do not spell the text.
-
-        >>> Reply("positive", tokens=(("pos", math.log(0.8)), ("itive", 0.0), ("<end>", -1.0))).probability("positive")
-        0.8
-        """
+        tokens are absent or do not spell the text."""
         before, start = "".join(token for token, _ in self.tokens).rfind(self.text), self.text.rfind(part)
         if before < 0 or start < 0 or not part:
             return None
@@ -306,11 +284,7 @@ def _of_chat(document: Any) -> tuple[Any, ...]:
 
 def _is_cut(tokens: int, characters: int) -> bool:
     """Return whether a server read a part of a prompt only: Ollama cuts longer ones to its context without a word,
-    which is a power of two, 4,096 unless it is told. No text has ten characters in each of its tokens.
-
-    >>> _is_cut(4_096, 30_000), _is_cut(1_000, 30_000), _is_cut(4_100, 16_000)
-    (True, True, False)
-    """
+    which is a power of two, 4,096 unless it is told. No text has ten characters in each of its tokens."""
     return (tokens >= 2_048 and tokens.bit_count() == 1) or (tokens >= 256 and characters > 10 * tokens)
 
 

@@ -21,7 +21,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import IO, Annotated, Any
 
-from pydantic import Field, Strict, TypeAdapter, ValidationError
+from pydantic import Field, Strict, ValidationError
 
 from audit.errors import AuditError, BadOutput, first_line
 from audit.files import parse_json
@@ -53,9 +53,6 @@ class _Answer(UserModel):
     error: Any = None
 
 
-_ANSWER = TypeAdapter(_Answer)
-
-
 class Ended(Exception):
     """A program ended, said nothing for too long, or something that is no answer: it is gone. `said` is what it wrote
     in place of an answer."""
@@ -83,7 +80,7 @@ class Program:
 
     def ask(self, line: bytes, seconds: float) -> Any:
         """Return the JSON that it answers a line with. Raises Ended, and has ended the program then."""
-        answer, problem = b"", ""
+        answer = b""
         with suppress(OSError):  # it reads no more: its end says why
             self.process.stdin.write(line + b"\n")
             self.process.stdin.flush()
@@ -91,14 +88,14 @@ class Program:
             answer = self._lines.get(timeout=seconds)
             time.sleep(0.005 if self._asked < _WATCHED else 0)
             self._asked += 1
-            if not answer.endswith(b"\n"):
+            if answer.endswith(b"\n") and self._lines.empty():
+                return parse_json(answer)
+            if answer.endswith(b"\n"):  # another line would be taken for the answer to another input
+                answer, problem = answer + self._lines.get(), "it wrote more lines than it was asked for"
+            else:
                 with suppress(subprocess.TimeoutExpired):
                     self.process.wait(_ENDING)
                 problem = f"it ended with status {self.process.poll()} without an answer"  # None: closed its output
-            elif not self._lines.empty():  # it would be taken for the answer to another line
-                answer, problem = answer + self._lines.get(), "it wrote more lines than it was asked for"
-            else:
-                return parse_json(answer)
         except Empty:
             problem = f"no answer within {seconds:g} s; does it flush its output after each line?"
         except ValueError:  # whatever no JSON stands for, the lines behind it may be other inputs'
@@ -118,10 +115,8 @@ def _read_lines(stdout: IO[bytes], lines: "SimpleQueue[bytes]") -> None:
 
 
 def _end(process: "subprocess.Popen[bytes]", owner: int) -> None:
-    """End a program and what it started: kindly, then not."""
-    if os.getpid() != owner:  # a process that was forked from its owner
-        return
-    for kill in (signal.SIGTERM, signal.SIGKILL):  # its group may outlive it
+    """End a program and what it started, its group: kindly, then not; not from a process forked from its owner."""
+    for kill in (signal.SIGTERM, signal.SIGKILL) if os.getpid() == owner else ():
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, kill)
         with suppress(subprocess.TimeoutExpired):
@@ -169,24 +164,23 @@ class Command:
             self.program = Program(self._file.command)
         sent = {"texts": item.texts, "languages": item.languages, "task": self._file.task}
         line = json.dumps(sent, ensure_ascii=False).encode("utf-8", "replace")
-        said = None
+        said, name = None, self._file.command[0]
         try:
             said = self.program.ask(line, self._file.timeout)
             return get_task(self._file.task).checked(self._read(said))
         except BadOutput as problem:
-            return Output(error=f"{self._file.command[0]}: {problem}", text=json.dumps(said, ensure_ascii=False))
+            return Output(error=f"{name}: {problem}", text=json.dumps(said, ensure_ascii=False))
         except Ended as problem:
             self.program = None
-            return Output(error=f"{self._file.command[0]}: {problem}", text=problem.said)
+            return Output(error=f"{name}: {problem}", text=problem.said)
 
     def _read(self, answer: Any) -> Output:
         try:
-            said = _ANSWER.validate_python(answer)
+            said = _Answer.model_validate(answer)
         except ValidationError:
             allowed = ", ".join(_Answer.model_fields)
-            raise BadOutput(
-                f"an answer has {allowed}, of which label and text are texts; not {shown(answer)}"
-            ) from None
+            what = f"an answer has {allowed}, of which label and text are texts; not {shown(answer)}"
+            raise BadOutput(what) from None
         if said.error is not None:
             raise BadOutput(shortened(str(said.error)))
         label, text = said.label, said.text

@@ -92,11 +92,7 @@ Pairs = Annotated[tuple[str, ...], Strict(False), _PAIRS]
 
 class Price(UserModel):
     """What a service takes, in `currency`: for each request, for a million characters of texts that it is sent, for a
-    million tokens in and out. `output_tokens` is how many an answer has, as far as one can say before.
-
-    >>> Price(input_tokens=0.15, answers=0.6, output_tokens=5).of(calls=1, characters=4000)
-    0.000153
-    """
+    million tokens in and out. `output_tokens` is how many an answer has, as far as one can say before."""
 
     currency: str = "USD"
     call: float = Field(0.0, ge=0)
@@ -427,11 +423,7 @@ class Service:
             raise
 
     def advice(self, error: str) -> str:
-        """Say what to change where every request ends with this error.
-
-        >>> Service("acme.toml", ["${ACME_KEY}"], 30).advice("Declined: HTTP 401: no such key")
-        'check the environment variable ACME_KEY, which acme.toml names'
-        """
+        """Say what to change where every request ends with this error."""
         if re.search(r"HTTP 40[123]\b", error) and self.variables:
             return f"check the environment variable {' or '.join(self.variables)}, which {self.file} names"
         what = "name that label in labels" if "label '" in error else "check the url"
@@ -447,13 +439,7 @@ def _certificates() -> Any:
 
 def problem_of(status: int, headers: Mapping[str, str], reason: str) -> AuditError:
     """Return the error for an answer whose status is none of 2xx: Unanswered where the request may be made again (RFC
-    9110, RFC 6585), else Declined.
-
-    >>> problem_of(429, {"retry-after": "3"}, "HTTP 429").after
-    3.0
-    >>> problem_of(401, {}, "HTTP 401")
-    Declined('HTTP 401')
-    """
+    9110, RFC 6585), else Declined."""
     if 300 <= status < 400:
         return Declined(f"HTTP {status}: it leads to {headers.get('location')!r}; name that as the url")
     if status in _AGAIN or status >= 500:

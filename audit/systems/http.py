@@ -162,13 +162,7 @@ class Http(OverHttp):
 
 def fill_request(template: Any, inputs: Sequence[Input], spoken: Languages | None = None) -> Any:
     """Return the JSON of a request: inputs of one text as a text, others as a list of texts. All are of the
-    same languages, which the service calls as `spoken` says.
-
-    >>> fill_request({"documents": "{texts}", "n": 1}, [Input.of("It was good."), Input.of("a", "b")])
-    {'documents': ['It was good.', ['a', 'b']], 'n': 1}
-    >>> fill_request("Is {text_a} like {text_b}?", [Input.of("a", "b")])
-    'Is a like b?'
-    """
+    same languages, which the service calls as `spoken` says."""
     if isinstance(template, dict):
         return {name: fill_request(value, inputs, spoken) for name, value in template.items()}
     if isinstance(template, list):
@@ -190,11 +184,7 @@ def fill_request(template: Any, inputs: Sequence[Input], spoken: Languages | Non
 
 def values_at(document: Any, path: str, needed: bool = True) -> list[Any]:
     """Return what a JMESPath leads to in a JSON document: one value for each entry of the list at the first `[*]`,
-    where the path has one, else one value. Where there is nothing: None if not `needed`, else raises BadOutput.
-
-    >>> values_at({"results": [{"label": "POS"}, {"label": "NEG"}]}, "results[*].label")
-    ['POS', 'NEG']
-    """
+    where the path has one, else one value. Where there is nothing: None if not `needed`, else raises BadOutput."""
     import jmespath
 
     *before, inside = _pieces(path)

@@ -356,11 +356,7 @@ def whole_words(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def by_length(lengths: Iterable[int], size: int) -> list[list[int]]:
-    """Return places of texts in batches of about the same length, the shortest first: less is padded.
-
-    >>> by_length([9, 1, 8], 2)
-    [[1, 2], [0]]
-    """
+    """Return places of texts in batches of about the same length, the shortest first: less is padded."""
     known = list(lengths)
     order = sorted(range(len(known)), key=known.__getitem__)
     return [order[start : start + size] for start in range(0, len(order), size)]

@@ -296,13 +296,6 @@ def code_version(*things: object, state: bool = True, with_parts: Iterable[str] 
     read, else constants count only: strings, numbers, compiled patterns, and collections of them.
 
     `with_parts` are more texts that are a part of it.
-
-    >>> def exclaims(text, mark="!"):
-    ...     return text + mark
-    >>> def asks(text, mark="?"):
-    ...     return text + mark
-    >>> code_version(exclaims) == code_version(asks), code_version(exclaims) == code_version(exclaims)
-    (False, True)
     """
     hasher = _hasher()(state)
     return CodeVersion(fingerprint([*with_parts, hasher.hash(things)]), tuple(hasher.unseen))
