@@ -23,7 +23,7 @@ from functools import cache
 from string import ascii_lowercase
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, Strict, field_validator
+from pydantic import Field, Strict
 
 from audit.errors import AuditError, BadOutput, Declined
 from audit.files import raw_json
@@ -44,14 +44,12 @@ from audit.systems.endpoint import (
 from audit.systems.foreign import number, shown, tell_heard
 from audit.tasks import Input, Output, Task, base_of, get_task, text_names
 from audit.tasks.question_answering import UNANSWERABLE
-from audit.user_models import Allowed, Mistake, refuse
+from audit.user_models import Allowed, refuse
 
 POLL = 20.0  # Seconds between looks at a batch
 _FEW, _BATCH = 10, 1_000
 """Inputs that are asked directly although the file has a `batch`, since somebody waits for the first; most of one."""
 _FAILED = ("failed", "expired", "cancelling", "cancelled")
-_OURS = {"messages", "input", "model", "stream", "n", "response_format", "text", "tools", "tool_choice"}
-"""Parts of a request that the file says with keys of its own, or that answers could not be read with."""
 _KEYS = {
     "similarity": "score",
     "question-answering": "answer",
@@ -61,16 +59,11 @@ _KEYS = {
 """What stands in the JSON object of an answer; of tasks that are not here it is a label, or several."""
 _FIELD = re.compile(r"\{\{([^{}]*)\}\}|\{([a-z][a-z_0-9]*)\}")
 _REASONED = re.compile(
-    r"</(?:\w+:)?(?:think|thinking|thought|reasoning)>|\[/think\]|◁/think▷|<\|end_(?:of_)?(?:thought|thinking)\|>"
-    r"|<\|channel\|>\s*final\b.*?<\|message\|>|(?<=\S)assistantfinal",
-    re.IGNORECASE | re.DOTALL,
+    r"</(?:think|thinking|reasoning)>|\[/think\]|<\|channel\|>\s*final\b.*?<\|message\|>", re.IGNORECASE | re.DOTALL
 )
 """What stands between what models that reason aloud write before their answer and that: a closing tag, or the beginning
-of the channel `final` (OpenAI's Harmony format, the last where the endpoint took the special tokens out)."""
-_OPENING = re.compile(
-    r"\A\s*(?:(?i:<(?:\w+:)?(?:think|thinking|thought|reasoning)>|\[think\]|◁think▷"
-    r"|<\|(?:begin|start)_(?:of_)?(?:thought|thinking)\|>)|<\|channel\|>|(?:analysis|commentary)(?=[A-Z]))"
-)
+of the channel `final` (OpenAI's Harmony format)."""
+_OPENING = re.compile(r"\A\s*(?:<(?:think|thinking|reasoning)>|\[think\]|<\|channel\|>)", re.IGNORECASE)
 _MARKS = "\"'`*_.,:;!?()[]<>“”‘’。，！？：；「」 \t\r\n"
 _BEFORE = re.compile(r"\A(?:the )?(?:final )?(?:answer|label|score|class|category)(?:\s+is)?\s*[:：]\s*", re.IGNORECASE)
 Message = Mapping[str, str]
@@ -224,13 +217,6 @@ class Endpoint(Remote):
     max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     logprobs: bool = False
     request: dict[str, Any] = Field({}, repr=False)  # More of what is sent, as it is: `seed`, `top_p`, `stop` ...
-
-    @field_validator("request")
-    @classmethod
-    def _not_ours(cls, request: dict[str, Any]) -> dict[str, Any]:
-        if ours := sorted(_OURS & request.keys()):
-            raise Mistake(f"{ours[0]!r} cannot stand here; the file's own keys say it", f"request.{ours[0]}")
-        return request
 
 
 @dataclass(frozen=True)
