@@ -43,6 +43,7 @@ _AGAIN = (408, 425, 429)  # Statuses below 500 after which a request is made aga
 _ABOUT_INPUTS = (400, 413, 414, 422)  # Something is wrong with what was sent: other inputs may do
 _SPENT = re.compile(r"insufficient[ _](quota|balance|credits?)|billing_(hard_limit|not_active)", re.IGNORECASE)
 """What services say, beside status 402, where the account has no money left: asking again cannot help."""
+_NO_MORE = "this run asks it no more"
 SILENCE = (Unanswered, TimeoutError, ConnectionError)
 """What a call raises that may be answered when it is made again."""
 File = TypeVar("File", bound=UserModel)
@@ -233,15 +234,15 @@ class Asking:
             try:
                 answer: Answer = await self._retrying()(self._once, call)
                 return answer
-            except SILENCE as problem:
-                self._lose_patience(_words(problem))
+            except (*SILENCE, Declined) as problem:
+                words = str(problem) or type(problem).__name__
+                failing = asyncio.get_running_loop().time() - self._failing_since if self._failing_since else 0.0
+                if self._failing_since and failing >= self.patience and not self._given_up:
+                    self._given_up = f"{words}; nothing was answered for {failing:,.0f} s, so {_NO_MORE}"
+                if isinstance(problem, Declined):
+                    raise
                 times = "once" if self.tries == 1 else f"{self.tries} times"
-                inputs = getattr(problem, "inputs", False)
-                raise Unanswered(f"{_words(problem)} (asked {times})", inputs=inputs) from None
-            except Declined as problem:
-                if not problem.inputs:
-                    self._lose_patience(str(problem))
-                raise
+                raise Unanswered(f"{words} (asked {times})", inputs=getattr(problem, "inputs", False)) from None
 
     async def _once(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
         now = asyncio.get_running_loop().time
@@ -258,33 +259,22 @@ class Asking:
             reached, after = False, getattr(problem, "after", None) or 0.0
             self._paused_until = max(self._paused_until, now() + after)
             if after > self.patience:
-                self._give_up(f"{_words(problem)}; it asks for {after:,.0f} s, patience is {self.patience:,.0f} s, so")
+                asks = f"it asks for {after:,.0f} s, patience is {self.patience:,.0f} s"
+                self._given_up = f"{problem}; {asks}, so {_NO_MORE}"
             raise
         except Declined as problem:
             reached = problem.inputs
             if problem.final:
-                self._give_up(f"{problem};")
+                self._given_up = f"{problem}; {_NO_MORE}"
             raise
         finally:
             self._failing_since = None if reached else self._failing_since or began
-
-    def _lose_patience(self, words: str) -> None:
-        failing = asyncio.get_running_loop().time() - self._failing_since if self._failing_since else 0.0
-        if failing >= self.patience and not self._given_up:
-            self._give_up(f"{words}; nothing was answered for {failing:,.0f} s, so")
-
-    def _give_up(self, why: str) -> None:
-        self._given_up = f"{why} this run asks it no more"
 
 
 def asking_of(asked: Any) -> Asking:
     """Return the way to the machine of a system, or of a file that describes one, at the pace that it says."""
     pace: dict[str, Any] = {"tries": TRIES, "patience": PATIENCE, "rate": None}
     return Asking(getattr(asked, "concurrency", 1), **{name: getattr(asked, name, pace[name]) for name in pace})
-
-
-def _words(problem: BaseException) -> str:
-    return str(problem) if isinstance(problem, Unanswered) else f"{type(problem).__name__}: {problem}".rstrip(": ")
 
 
 # Requests
