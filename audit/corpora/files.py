@@ -218,7 +218,8 @@ class FileCorpus:
                 known = {name: "" if row.get(name) is None else as_text(row[name]) for name in (*_KNOWN, _TARGET)}
                 key = known["id"] if "id" in names.values() else str(number)
                 target = known[_TARGET] if self.task == "translation" else ""
-                kept = {name: _value(row[name]) for name in own if row[name] is not None}
+                held = {name: row[name] for name in own if row[name] is not None}
+                kept = {name: it if isinstance(it, str) else canonical(it) for name, it in held.items()}
                 texts, language = tuple(row.get(name) for name in self._texts), known["language"] or self._default
                 yield _Record(line, key, texts, language, target, known["gold"], known["document"], kept)
 
@@ -286,10 +287,6 @@ class FrameCorpus(FileCorpus):
 
     def _pieces(self, bad: Faults) -> "Iterator[pd.DataFrame]":
         return iter([self._frame])
-
-
-def _value(value: object) -> str:
-    return value if isinstance(value, str) else canonical(value)
 
 
 def unit_of(rows: Sequence[Row]) -> Unit:
