@@ -37,14 +37,13 @@ from audit.systems.endpoint import (
     Service,
     TaskName,
     Text,
-    Words,
     mistaken_labels,
     read_system_file,
 )
 from audit.systems.foreign import number, shown, tell_heard
 from audit.tasks import Input, Output, Task, base_of, get_task, text_names
 from audit.tasks.question_answering import UNANSWERABLE
-from audit.user_models import Allowed, refuse
+from audit.user_models import UserModel, refuse
 
 POLL = 20.0  # Seconds between looks at a batch
 _FEW, _BATCH = 10, 1_000
@@ -66,6 +65,7 @@ of the channel `final` (OpenAI's Harmony format)."""
 _OPENING = re.compile(r"\A\s*(?:<(?:think|thinking|reasoning)>|\[think\]|<\|channel\|>)", re.IGNORECASE)
 _MARKS = "\"'`*_.,:;!?()[]<>“”‘’。，！？：；「」 \t\r\n"
 _BEFORE = re.compile(r"\A(?:the )?(?:final )?(?:answer|label|score|class|category)(?:\s+is)?\s*[:：]\s*", re.IGNORECASE)
+_TOKENS = (("prompt", "input"), ("completion", "output"))  # Names of chat completions, of Responses
 Message = Mapping[str, str]
 """A part of a conversation: `{"role": "user", "content": "..."}`."""
 
@@ -109,15 +109,6 @@ def values_of(task: Task, item: Input) -> dict[str, str]:
         called, base = wordings()["languages"], code.partition("-")[0]
         values[side] = called.get(code) or (f"{called[base]} ({code})" if base in called else code)
     return values
-
-
-def prompt_of(task: Task) -> Mapping[str, str]:
-    """Return the prompt that comes with audit for a task: `system` and `user`. Raises AuditError where there is
-    none."""
-    base = "several" if getattr(task, "parts", ()) else base_of(task.name)
-    if base not in wordings() and (task.question_kind == "pair" or task.texts > 2):
-        raise AuditError(f"the task {base!r} has no prompt yet; write [prompt] with system and user")
-    return wordings().get(base) or wordings()["single" if task.texts == 1 else "pair"]
 
 
 # Reading what a model wrote: a JSON object, or the bare value, as tolerantly as leaves no doubt.
@@ -177,16 +168,6 @@ def choices_in(text: str, words: Mapping[str, str]) -> list[str]:
         return [choice_in(part, words) for part in value]
     except NoAnswer as problem:
         raise NoAnswer(str(problem), text) from None
-
-
-def score_in(text: str) -> float:
-    """Return the number from 0 to 1 in an answer. Raises NoAnswer."""
-    value = value_in(text, "score")
-    bare = _BEFORE.sub("", value.strip(_MARKS)) if isinstance(value, str) else value
-    score = float(bare) if isinstance(bare, str) and re.fullmatch(r"\d+(\.\d+)?", bare) else number(bare)
-    if score is None or not 0 <= score <= 1:
-        raise NoAnswer(f"the answer is no number from 0 to 1: {shown(text)}", text)
-    return score
 
 
 def without_reasoning(text: str) -> tuple[str, str]:
@@ -402,11 +383,8 @@ class ChatClient:
         """Return the tokens that an answer says it took, in, out, and of these for reasoning, and what they cost."""
         usage = document.get("usage") or {}
         parts = usage.get("completion_tokens_details") or usage.get("output_tokens_details") or {}
-        numbers = {
-            "in": usage.get("prompt_tokens", usage.get("input_tokens")),
-            "out": usage.get("completion_tokens", usage.get("output_tokens")),
-            "reasoning": parts.get("reasoning_tokens"),
-        }
+        sent, written = (usage.get(f"{old}_tokens", usage.get(f"{new}_tokens")) for old, new in _TOKENS)
+        numbers = {"in": sent, "out": written, "reasoning": parts.get("reasoning_tokens")}
         used: dict[str, Any] = {name: value for name, value in numbers.items() if isinstance(value, int) and value}
         if used and (price := self.endpoint.price):
             cost = share * price.of(1, characters, used.get("in"), used.get("out"))
@@ -417,12 +395,14 @@ class ChatClient:
 # The system.
 
 
-def _are_turns(examples: Sequence[Mapping[str, str]]) -> bool:
-    return all(turn.keys() == {"user", "assistant"} for turn in examples)
+class Turn(UserModel):
+    user: str
+    assistant: str
 
 
-_TURNS = "a list of tables, each [[examples]] with user and assistant"
-_ROLES = Allowed("a table with system and user", lambda prompt: prompt.keys() <= {"system", "user"})
+class Prompt(UserModel):
+    system: str | None = None
+    user: str | None = None
 
 
 class ChatFile(Endpoint):
@@ -430,8 +410,8 @@ class ChatFile(Endpoint):
 
     task: TaskName = "sentiment"
     pairs: Pairs = ()
-    prompt: Annotated[Words, _ROLES] = Field({})  # What is absent is audit's own prompt for the task
-    examples: Annotated[tuple[Words, ...], Strict(False), Allowed(_TURNS, _are_turns)] = ()
+    prompt: Prompt = Prompt()  # What is absent is audit's own prompt for the task
+    examples: Annotated[tuple[Turn, ...], Strict(False)] = ()
     batch: Annotated[float, Field(gt=0, le=1)] | None = None
     """The share of the price that the service's batches take: it is asked through these; None: request by request."""
 
@@ -451,9 +431,8 @@ class Chat(OverHttp):
             self.batch_seconds, self.batched = 3_600.0, True
             if file.price:
                 parts = ("call", "characters", "input_tokens", "answers")
-                self.price = file.price.model_copy(
-                    update={part: file.batch * getattr(file.price, part) for part in parts}
-                )
+                less = {part: file.batch * getattr(file.price, part) for part in parts}
+                self.price = file.price.model_copy(update=less)
         self.tasks, self.task = (file.task,), get_task(file.task)
         self.summary = f"language model {file.model} over HTTP, {file.url}"
         if file.task == "translation":
@@ -469,11 +448,16 @@ class Chat(OverHttp):
         self._form = forms.get(self.key, {"type": "string"})
         table = wordings()["text" if file.structured == "text" else "json"]
         self._answer = filled(table[self.key], {"labels": ", ".join(self.words)})
-        self._templates = file.prompt if len(file.prompt) == 2 else {**prompt_of(self.task), **file.prompt}
+        base, own = "several" if several else base_of(file.task), file.prompt.model_dump(exclude_none=True)
+        if len(own) < 2 and base not in wordings() and (answers or self.task.texts > 2):
+            raise AuditError(f"the task {base!r} has no prompt yet; write [prompt] with system and user")
+        general = wordings()["single" if self.task.texts == 1 else "pair"]
+        self._templates: Mapping[str, str] = {**wordings().get(base, general), **own}
+        self._turns = [turn.model_dump() for turn in file.examples]
         refuse(path, self._mistakes(), HELP)
         self.settings = {
             **{**self.client.settings, "task": file.task, "prompt": self._templates, "answer": self._answer},
-            **{"examples": list(file.examples), "labels": file.labels},
+            **{"examples": self._turns, "labels": file.labels},
             **(self.spoken.settings if file.task == "translation" else {}),
         }
         if self.deterministic is None and self.client.sampling.get("temperature") != 0:
@@ -501,8 +485,7 @@ class Chat(OverHttp):
     def messages(self, item: Input) -> list[Message]:
         """Return the conversation that asks for the output of an input: the system's words, the examples, the input."""
         messages = [("system", self._said("system", item))] if self._templates["system"].strip() else []
-        for example in self.file.examples:
-            messages += [("user", example["user"]), ("assistant", example["assistant"])]
+        messages += [turn for example in self._turns for turn in example.items()]
         return [{"role": role, "content": said} for role, said in (*messages, ("user", self._said("user", item)))]
 
     def _said(self, role: str, item: Input) -> str:
@@ -543,7 +526,12 @@ class Chat(OverHttp):
             task: Any = self.task
             return Output(task.together(choices_in(reply.text, self.words)))
         if self.key == "score":
-            return Output(score=score_in(reply.text))
+            said = value_in(reply.text, "score")
+            bare = _BEFORE.sub("", said.strip(_MARKS)) if isinstance(said, str) else said
+            score = float(bare) if isinstance(bare, str) and re.fullmatch(r"\d+(\.\d+)?", bare) else number(bare)
+            if score is None or not 0 <= score <= 1:
+                raise NoAnswer(f"the answer is no number from 0 to 1: {shown(reply.text)}", reply.text)
+            return Output(score=score)
         value = value_in(reply.text, self.key, bare=True)
         if value is None and self.key == "answer":
             return Output(text=UNANSWERABLE)
