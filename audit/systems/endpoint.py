@@ -141,9 +141,6 @@ class Remote(SystemFile):
             json.dumps(self.request, allow_nan=False)
         except (TypeError, ValueError):
             raise Mistake("has a date or a number that JSON does not know", "request") from None
-        for name, value in self.headers.items():
-            if not re.fullmatch(r"[ -~]+", name + value):
-                raise Mistake("must be printable ASCII", f"headers.{name}")
         said = {"headers": self.headers, "request": self.request, "url": dict(parse_qsl(urlsplit(self.url).query))}
         for where, part in {**said, "api_key": {"key": getattr(self, "api_key", None)}}.items():
             for name, value in strings(part):
@@ -297,7 +294,7 @@ class Service:
 
     def needs(self) -> str | None:
         """Return what is missing, the HTTP client or a variable of the environment; None when it can be asked."""
-        if any(missing(module, "") is not None for module in ("httpx", "tenacity", "aiolimiter")):
+        if any(missing(module, "") is not None for module in ("httpx", "tenacity", "aiolimiter", "jmespath")):
             return install_line("http")
         for name in self.variables:
             value = os.environ.get(name, "").strip()
