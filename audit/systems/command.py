@@ -21,15 +21,15 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import IO, Annotated, Any
 
-from pydantic import Field, Strict, ValidationError
+from pydantic import Field, Strict
 
 from audit.errors import AuditError, BadOutput, first_line
 from audit.files import parse_json
-from audit.systems.endpoint import HELP, SystemFile, TaskName, mistaken_labels, read_system_file
-from audit.systems.foreign import number, shortened, shown
-from audit.tasks import Input, Output, get_task, spellings
+from audit.systems.endpoint import HELP, OutputReader, SystemFile, TaskName, mistaken_labels, read_system_file
+from audit.systems.foreign import shortened, shown
+from audit.tasks import Input, Output, get_task
 from audit.tasks.question_answering import UNANSWERABLE
-from audit.user_models import Allowed, UserModel, refuse
+from audit.user_models import Allowed, refuse
 
 LONGEST = 16 * 1024 * 1024  # Bytes of an answer
 _ENDING = 1.0  # Seconds that a program has to end by itself when nothing more comes
@@ -46,11 +46,7 @@ class CommandFile(SystemFile):
     timeout: float = Field(default=60.0, ge=0.01, le=86_400)
 
 
-class _Answer(UserModel):
-    label: str | None = None
-    score: float | None = None
-    text: str | None = None
-    error: Any = None
+_ALLOWED = ("label", "score", "text", "error")
 
 
 class Ended(Exception):
@@ -139,7 +135,7 @@ class Command:
         self.languages: tuple[str, ...] = file.languages or ("*",)
         self.settings: Mapping[str, object] = {"command": list(file.command), "task": file.task, "labels": file.labels}
         self.summary = f"the program {shlex.join(file.command)}"
-        self._spelling = spellings([file.task])
+        self._read_output = OutputReader(file.labels, [file.task])
         self.program: Program | None = None
 
     def __reduce__(self) -> tuple[type["Command"], tuple[str]]:
@@ -175,17 +171,13 @@ class Command:
             return Output(error=f"{name}: {problem}", text=problem.said)
 
     def _read(self, answer: Any) -> Output:
-        try:
-            said = _Answer.model_validate(answer)
-        except ValidationError:
-            allowed = ", ".join(_Answer.model_fields)
-            what = f"an answer has {allowed}, of which label and text are texts; not {shown(answer)}"
-            raise BadOutput(what) from None
-        if said.error is not None:
-            raise BadOutput(shortened(str(said.error)))
-        label, text = said.label, said.text
+        if not isinstance(answer, dict) or not answer.keys() <= set(_ALLOWED):
+            raise BadOutput(
+                f"an answer has {', '.join(_ALLOWED)}, of which label and text are texts; not {shown(answer)}"
+            )
+        if (error := answer.get("error")) is not None:
+            raise BadOutput(shortened(str(error)))
+        text = answer.get("text")
         if text is None and "text" in answer and self._file.task == "question-answering":
             text = UNANSWERABLE
-        if label is not None:
-            label = self._file.labels.get(label) or self._spelling.get(label.strip().casefold(), label)
-        return Output(label, number(said.score), text)
+        return self._read_output(answer.get("label"), answer.get("score"), text)

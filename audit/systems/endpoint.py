@@ -20,7 +20,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, Strict, model_valid
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered, install_line, installed_extras
 from audit.files import parse_json, read_text, toml_of
 from audit.systems.base import missing
-from audit.tasks import Input, Output, get_task
+from audit.systems.foreign import number, shown, tell_heard
+from audit.tasks import Input, Output, get_task, labels_together, spellings, takes_several
 from audit.text.languages import is_code
 from audit.user_models import Allowed, Mistake, UserModel, read_as, sure
 
@@ -156,6 +157,39 @@ def mistaken_labels(labels: Mapping[str, str], tasks: Sequence[str]) -> Iterator
     allowed = [label for labels_of in by_task for label in labels_of] if all(by_task) else []
     if allowed and (unknown := [label for label in labels.values() if label not in allowed]):
         yield "labels", f"{unknown[0]!r} is no label of {', '.join(tasks)}; allowed are {', '.join(allowed)}"
+
+
+class OutputReader:
+    """Makes outputs of the values in answers. Labels are in the file's words (`labels`: theirs -> ours), or the tasks'
+    in any case; `clean` takes secrets out of a text."""
+
+    def __init__(
+        self, labels: Mapping[str, str], tasks: Sequence[str], clean: Callable[..., str] = lambda text, least=1: text
+    ):
+        self._labels, self._tasks, self._clean, self._spelling = labels, tasks, clean, spellings(tasks)
+
+    def __call__(self, label: Any, score: Any = None, text: Any = None) -> Output:
+        """Return the output that these values are. Raises BadOutput."""
+        if isinstance(label, list) and takes_several(self._tasks):
+            label = labels_together([self._label(part) for part in label], self._tasks)
+        elif label is not None:
+            label = self._label(label)
+        if score is not None and number(score) is None:
+            raise BadOutput(f"a score must be a number, the answer has {shown(score)}")
+        if text is not None:
+            if not isinstance(text, str):
+                raise BadOutput(f"a text must be a text, the answer has {shown(text)}")
+            # A short value may be a word of the language, and no text is changed for that.
+            text = self._clean(text, least=8)
+            tell_heard(text)
+        return Output(label, number(score), text)
+
+    def _label(self, value: object) -> str:
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise BadOutput(f"a label must be a text, the answer has {shown(value)}")
+        written = self._clean(str(value))
+        tell_heard(written)
+        return self._labels.get(written) or self._spelling.get(written.strip().casefold(), written)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from audit.errors import BadOutput
 from audit.systems.endpoint import (
     HELP,
     Languages,
+    OutputReader,
     OverHttp,
     Pairs,
     Remote,
@@ -31,8 +32,8 @@ from audit.systems.endpoint import (
     strings,
     with_variables,
 )
-from audit.systems.foreign import number, shown, tell_heard
-from audit.tasks import Input, Output, get_task, labels_together, spellings, takes_several
+from audit.systems.foreign import shown
+from audit.tasks import Input, Output, get_task
 from audit.user_models import Allowed, UserModel, refuse
 
 _TEXT = {"text": "outputs[*].text"}
@@ -82,7 +83,8 @@ class Http(OverHttp):
         batch = file.batch if several and all("[*]" in path for path in self.paths.values()) else 1
         texts = [file.url, *file.headers.values(), json.dumps(self.sent)]
         super().__init__(path, file, Service(path, texts, file.timeout), batch)
-        self.tasks, self.summary, self._spelling = file.tasks, f"over HTTP, {file.url}", spellings(file.tasks)
+        self.tasks, self.summary = file.tasks, f"over HTTP, {file.url}"
+        self.output = OutputReader(file.labels, file.tasks, self.service.without_secrets)
         if translates:
             self.languages = self.spoken.read
         refuse(path, self._mistakes(translates), HELP)
@@ -134,29 +136,6 @@ class Http(OverHttp):
             if len(values[name]) != len(inputs):
                 raise BadOutput(f"{len(values[name])} outputs for {len(inputs)} inputs at {path!r}")
         return [self.output(*parts) for parts in zip(*values.values(), strict=True)]
-
-    def output(self, label: Any, score: Any = None, text: Any = None) -> Output:
-        """Return the output that these values of an answer are. Raises BadOutput."""
-        if isinstance(label, list) and takes_several(self.tasks):
-            label = labels_together([self._label(part) for part in label], self.tasks)
-        elif label is not None:
-            label = self._label(label)
-        if score is not None and number(score) is None:
-            raise BadOutput(f"a score must be a number, the answer has {shown(score)}")
-        if text is not None:
-            if not isinstance(text, str):
-                raise BadOutput(f"a text must be a text, the answer has {shown(text)}")
-            # A short value may be a word of the language, and no text is changed for that.
-            text = self.service.without_secrets(text, least=8)
-            tell_heard(text)
-        return Output(label, number(score), text)
-
-    def _label(self, value: object) -> str:
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            raise BadOutput(f"a label must be a text, the answer has {shown(value)}")
-        written = self.service.without_secrets(str(value))
-        tell_heard(written)
-        return self.file.labels.get(written) or self._spelling.get(written.strip().casefold(), written)
 
 
 def fill_request(template: Any, inputs: Sequence[Input], spoken: Languages | None = None) -> Any:

@@ -65,7 +65,7 @@ def test_it_is_asked_in_lines_and_started_once_and_leaves_no_orphan(tmp_path):
     ("more", "error"),
     [
         ('sys.exit("seven is out of order")', "ended with status 1 without an answer; on stderr: seven"),
-        ("time.sleep(9)", "no answer within 0.5 s; does it flush its output"),
+        ("time.sleep(9)", "no answer within 2 s; does it flush its output"),
         ('print("Loading ...", flush=True)', "more lines than it was asked|no JSON: Loading"),
         ('print(json.dumps({"label": "neutral"}), flush=True)', "it wrote more lines than it was asked for"),
         ('print(json.dumps({"label": "odd"}), flush=True); continue', "label 'odd' is not one of"),
@@ -73,7 +73,7 @@ def test_it_is_asked_in_lines_and_started_once_and_leaves_no_orphan(tmp_path):
     ],
 )
 def test_the_input_that_ends_it_is_the_error(tmp_path, more, error):
-    system = program(tmp_path, f'if "7" in text: {more}', file="timeout = 0.5")
+    system = program(tmp_path, f'if "7" in text: {more}', file="timeout = 2")
     outputs = system.run([Input.of(str(number)) for number in range(20)])
     assert [place for place, output in enumerate(outputs) if output.error] == [7, 17]
     assert re.search(error, outputs[7].error)
