@@ -1,10 +1,14 @@
 """Systems under test. A new system is one class or function and one line that registers it in
 `audit.registry.systems`, here or in a plug-in."""
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from inspect import isclass
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from audit import registry
 from audit.errors import AuditError
@@ -116,9 +120,7 @@ def _get_system(spec: str, seconds: float | None) -> System:
     name, colon, argument = spec.partition(":")
     found = SYSTEMS.find(name)
     if found is None and colon:
-        from audit.systems.own import load
-
-        return load(spec, seconds)
+        return import_module("audit.systems.own").load(spec, seconds)  # type: ignore[no-any-return]
     if found is None and spec.endswith((".toml", ".csv")):
         ending = f"FILE{spec[spec.rindex('.') :]}"
         kinds = [f"{entry.name}:{spec}" for entry in SYSTEMS.entries() if ending in entry.argument]
@@ -126,9 +128,13 @@ def _get_system(spec: str, seconds: float | None) -> System:
     if found is None or (colon and not found.argument):
         raise SYSTEMS.unknown(spec)
     if found.origin not in _OWN:
-        from audit.systems.own import load_registered
 
-        return load_registered(spec, partial(SYSTEMS.get, name), (argument,) if colon else (), found.module, seconds)
+        def find() -> tuple[Any, ModuleType]:  # A class is created, a function called where there is an argument
+            obj = SYSTEMS.get(name)
+            obj = obj(*[argument] * bool(colon)) if isclass(obj) or colon else obj
+            return obj, sys.modules.get(found.module) or ModuleType(found.module)
+
+        return import_module("audit.systems.own").load(spec, seconds, find)  # type: ignore[no-any-return]
     if found.argument and not found.argument.startswith("[") and not colon:
         raise AuditError(f"system {name!r} needs what it works with behind a colon: {name}:{found.argument}")
     make = SYSTEMS.get(name)
