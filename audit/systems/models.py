@@ -403,11 +403,7 @@ class Pipeline:
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         self.load()
-        runs = {
-            "question-answering": self._answers,
-            "summarization": self._summaries,
-            "encoder": self._similarities,
-        }
+        runs = {"question-answering": self._answers, "summarization": self._summaries, "encoder": self._similarities}
         return runs.get(self.about.kind, self._classes)(inputs)
 
     def load(self) -> None:
