@@ -130,7 +130,7 @@ def _get_system(spec: str, seconds: float | None) -> System:
     if found.origin not in _OWN:
 
         def find() -> tuple[Any, ModuleType]:  # A class is created, a function called where there is an argument
-            obj = SYSTEMS.get(name)
+            obj: Any = SYSTEMS.get(name)
             obj = obj(*[argument] * bool(colon)) if isclass(obj) or colon else obj
             return obj, sys.modules.get(found.module) or ModuleType(found.module)
 
