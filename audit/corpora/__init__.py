@@ -48,7 +48,8 @@ def get_corpus(
     """
     name = str(name_or_path)
     base, targets = split_targets(name) if task in (None, "translation") else (name, ())
-    (prefix, path), registered = split_name(base), _is_registered(base)
+    (prefix, path), entry = split_name(base), CORPORA.find(base)
+    registered = entry is not None and not entry.argument
     is_file = not registered and not prefix and is_file_name(base)
     if reading != AS_IT_IS and not is_file:
         raise AuditError(f"{name} has columns and labels of its own; columns and labels are for a file of yours: leave "
@@ -95,11 +96,6 @@ def _made(name: str) -> Corpus:
     with CORPORA.guarded(name):
         corpus: Corpus = make()
         return corpus
-
-
-def _is_registered(name: str) -> bool:
-    found = CORPORA.find(name)
-    return found is not None and not found.argument
 
 
 def _as_asked(corpus: Corpus, task: str | None, unit: Unit | None, language: str | None) -> Corpus:

@@ -68,11 +68,7 @@ def languages_of(corpus: Corpus) -> tuple[str, ...]:
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """The prefix of a loader and the path behind it, or nothing and the name.
-
-    >>> split_name("lcsts:PART_I.txt"), split_name("imdb")
-    (('lcsts', 'PART_I.txt'), ('', 'imdb'))
-    """
+    """The prefix of a loader and the path behind it, or nothing and the name."""
     prefix, colon, path = name.partition(":")
     found = CORPORA.find(prefix) if colon else None
     return (prefix, path) if found is not None and found.argument else ("", name)
@@ -87,11 +83,7 @@ def loaded(prefix: str, path: str, language: str | None, task: str | None = None
 
 
 def short_name(name: str) -> str:
-    """The name of a corpus in a study: that of a file without its folder.
-
-    >>> short_name("/data/own.csv"), short_name("paws-x:/data/test_2k.tsv"), short_name("imdb")
-    ('own.csv', 'paws-x:test_2k.tsv', 'imdb')
-    """
+    """The name of a corpus in a study: that of a file without its folder."""
     prefix, path = split_name(name)
     return f"{prefix}:{PurePath(path).name}" if prefix else PurePath(path).name
 

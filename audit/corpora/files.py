@@ -56,11 +56,7 @@ Faults = list[tuple[int, str]]  # Lines and what is wrong with each
 @dataclass(frozen=True)
 class Reading:
     """How somebody's file is read: `columns` has our name -> the file's name of a column, `labels` has a label as the
-    file writes it -> ours (empty: no gold).
-
-    >>> Reading({"text": "review"}, {"pos": "positive"}).label("Pos")
-    'positive'
-    """
+    file writes it -> ours (empty: no gold)."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -131,10 +127,6 @@ class FileCorpus:
     usable. Raises AuditError for a language that is no code, and for a reading that does not fit the task.
 
     A file above `LARGE` bytes is not kept in memory: its rows are read again when they are wanted.
-
-    >>> FileCorpus("absent.csv")
-    Traceback (most recent call last):
-    audit.errors.BadFile: absent.csv: there is no such file
     """
 
     def __init__(
@@ -229,7 +221,8 @@ class FileCorpus:
                 known = {name: "" if row.get(name) is None else as_text(row[name]) for name in (*_KNOWN, _TARGET)}
                 key = known["id"] if "id" in names.values() else str(number)
                 target = known[_TARGET] if self.task == "translation" else ""
-                kept = {name: _value(row[name]) for name in own if row[name] is not None}
+                held = {name: row[name] for name in own if row[name] is not None}
+                kept = {name: it if isinstance(it, str) else canonical(it) for name, it in held.items()}
                 texts, language = tuple(row.get(name) for name in self._texts), known["language"] or self._default
                 yield _Record(line, key, texts, language, target, known["gold"], known["document"], kept)
 
@@ -279,10 +272,6 @@ class FrameCorpus(FileCorpus):
     """The rows of a pandas DataFrame, with the columns of a file; a field that is missing (NaN, None) is empty.
 
     In messages the frame has its `name`, and its rows are counted from 1. Raises as `FileCorpus` does.
-
-    >>> import pandas as pd
-    >>> FrameCorpus(pd.DataFrame({"text": ["It is good."], "gold": ["positive"]})).summary
-    '1 sentences of frame'
     """
 
     def __init__(
@@ -301,10 +290,6 @@ class FrameCorpus(FileCorpus):
 
     def _pieces(self, bad: Faults) -> "Iterator[pd.DataFrame]":
         return iter([self._frame])
-
-
-def _value(value: object) -> str:
-    return value if isinstance(value, str) else canonical(value)
 
 
 def unit_of(rows: Sequence[Row]) -> Unit:
@@ -336,11 +321,7 @@ def _fault(record: _Record, names: Sequence[str]) -> str | None:
 
 
 def gold_of(task: str) -> Callable[[str], str | None]:
-    """Return what reads gold of a file for a task: a label in any case; for similarity a number from 0 to 1, too.
-
-    >>> gold_of("sentiment")("Positive"), gold_of("similarity")("0.75"), gold_of("similarity")("2")
-    ('positive', 'strong', None)
-    """
+    """Return what reads gold of a file for a task: a label in any case; for similarity a number from 0 to 1, too."""
     spelled = label_reader(get_task(task))
 
     def read(gold: str) -> str | None:
@@ -399,11 +380,7 @@ _NUMBERED: tuple[Mapping[float, str], ...] = (
 
 
 def offered_columns(head: Sequence[str], task: str) -> list[str]:
-    """Return the columns that may be meant for the texts of a task and for gold; nothing where that is not clear.
-
-    >>> print(*offered_columns(["nr", "review", "label"], "sentiment"))
-    columns=text=review,gold=label reads these
-    """
+    """Return the columns that may be meant for the texts of a task and for gold; nothing where that is not clear."""
     definition, free, meant = get_task(task), list(head), dict[str, str]()
     texts = text_columns(definition.texts)
     for ours, own in [*zip(texts, text_names(definition) or texts, strict=True), ("gold", "gold")]:
@@ -417,11 +394,7 @@ def offered_columns(head: Sequence[str], task: str) -> list[str]:
 
 
 def offered_labels(unknown: Collection[str], task: str) -> list[str]:
-    """Return what may be meant by gold labels that a task does not have.
-
-    >>> offered_labels({"pos", "neg"}, "sentiment")
-    ['labels=neg=negative,pos=positive reads them as those of sentiment']
-    """
+    """Return what may be meant by gold labels that a task does not have."""
     guess = guessed_labels(unknown, get_task(task).labels)
     if guess and all(label is not None for label in guess.values()):
         pairs = ",".join(f"{gold}={label}" for gold, label in guess.items())
@@ -431,11 +404,7 @@ def offered_labels(unknown: Collection[str], task: str) -> list[str]:
 
 def guessed_labels(unknown: Collection[str], labels: Sequence[str]) -> dict[str, str | None]:
     """Return for each label of a file, sorted, the task's that it seems to stand for: "" where it says that there is
-    none, None where nothing is clear.
-
-    >>> guessed_labels({"5", "1", "NA"}, ["positive", "neutral", "negative"])
-    {'1': 'negative', '5': 'positive', 'NA': ''}
-    """
+    none, None where nothing is clear."""
     numbers = {gold: number for gold in unknown if (number := _number(gold)) is not None}
     values = set(numbers.values())
     fits = (scale for scale in _NUMBERED if {min(scale), max(scale)} <= values <= scale.keys())
@@ -477,11 +446,7 @@ def _usual_words() -> Mapping[str, set[str]]:
 
 
 def other_language(text: str) -> str:
-    """Return which language a text is in that cannot be English; empty where it may be.
-
-    >>> other_language("La comida estaba fría y el camarero no era muy amable."), other_language("It was dolce vita.")
-    ('Spanish', '')
-    """
+    """Return which language a text is in that cannot be English; empty where it may be."""
     letters = re.findall(r"[^\W\d_]", text)
     for language, script in _SCRIPTS.items():
         if 2 * len(re.findall(f"[{script}]", text)) > max(len(letters), _LEAST):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from html import unescape
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from audit.corpora.base import Corpus, Row, Unit, languages_of
 from audit.corpora.files import unit_of
@@ -54,33 +54,26 @@ class Ask(NamedTuple):
 
 
 def unescape_entities(text: str) -> str:
-    """Return the text with HTML's entities as the characters they stand for; engines leave them in what they return.
-
-    >>> unescape_entities("L&#39;ami &amp; moi, R&D &c.")
-    "L'ami & moi, R&D &c."
-    """
+    """Return the text with HTML's entities as the characters they stand for; engines leave them in what they return."""
     return _ENTITY.sub(lambda match: unescape(match[0]), text) if "&" in text else text
 
 
 def key_of(text: str) -> str:
-    """Return the key of a recorded text: white space and HTML entities make no difference.
-
-    >>> key_of(" It&#39;s\\nlate ")
-    "It's late"
-    """
+    """Return the key of a recorded text: white space and HTML entities make no difference."""
     return " ".join(unescape_entities(text).split())
 
 
 @dataclass
 class Recording:
-    """The content of the files: translations by system and request, and the texts that are no chain's middle."""
+    """The content of the files: translations by system and request; `originals` are the texts that are no chain's
+    middle, as they are recorded, in the order in which they are first met; `problems` counts rows by what is wrong with
+    them (`KINDS`)."""
 
     path: str
     rows: int = 0
     outputs: dict[str, dict[Ask, str]] = field(default_factory=dict)
     originals: dict[Ask, str] = field(default_factory=dict)
-    """Texts as they are recorded, in the order in which they are first met."""
-    problems: Counter[str] = field(default_factory=Counter)  # Rows by what is wrong with them (`KINDS`)
+    problems: Counter[str] = field(default_factory=Counter)
 
     @property
     def systems(self) -> list[str]:
@@ -96,16 +89,15 @@ class Recording:
 
     def source_languages(self, system: str | None = None) -> list[str]:
         """Return the languages of the original texts, or of all texts that an engine translated, sorted."""
-        asks = self.originals if system is None else self.outputs[system]
-        return sorted({ask.source_language for ask in asks})
+        return sorted({ask.source_language for ask in (self.outputs[system] if system else self.originals)})
 
     @property
     def remark(self) -> str:
         """What was read and what was wrong with it, in one line."""
         line = f"{self.path}: {counted(self.rows, 'recorded row')} of {counted(len(self.outputs), 'system')}"
-        wrong = [
+        wrong = (
             f"{counted(self.problems[kind], 'row')} {words}" for kind, words in KINDS.items() if self.problems[kind]
-        ]
+        )
         return "; ".join([line, *wrong])
 
     def add(self, system: str, ask: Ask, translation: str, repeats: bool = False) -> None:
@@ -113,10 +105,26 @@ class Recording:
         translations = self.outputs.setdefault(system, {})
         if ask not in translations:
             translations[ask] = translation
-        elif translations[ask] != translation:
-            self.problems["contradictory"] += 1
-        elif not repeats:
-            self.problems["duplicate"] += 1
+        elif translations[ask] != translation or not repeats:
+            self.problems["duplicate" if translations[ask] == translation else "contradictory"] += 1
+
+    def usable(self, table: "pd.DataFrame", needed: Sequence[str], languages: list[str], texts: list[str]) -> Any:
+        """Return the rows of a table that can be used, with languages and texts as we spell them; counts the others."""
+
+        def without(kind: str, rows: "pd.DataFrame", wrong: "pd.Series[bool]") -> "pd.DataFrame":
+            self.problems[kind] += int(wrong.sum())
+            return rows[~wrong]
+
+        torn = table.apply(lambda column: column.str.contains("\0", regex=False)).any(axis=1)
+        rows = without("malformed", table, torn)
+        rows = without("empty", rows, (rows[[*needed]] == "").any(axis=1))
+        rows = rows.assign(**{name: rows[name].map(language_code) for name in languages})
+        rows = without("unknown_language", rows, rows[languages].isna().any(axis=1))
+        rows = without("same_language", rows, rows[languages[0]] == rows[languages[1]])
+        clean = rows.assign(**{name: rows[name].map(unescape_entities).str.strip() for name in texts})
+        clean = without("empty", clean, (clean[texts] == "").any(axis=1))
+        self.problems["entities"] += int((clean[texts] != rows.loc[clean.index, texts]).any(axis=1).sum())
+        return clean.itertuples()
 
 
 def read_recording(path: str | Path) -> Recording:
@@ -140,57 +148,31 @@ def _read(path: str, stamps: tuple[tuple[str, int, int], ...]) -> Recording:
         table = read_table(name, (), (*PLAIN, *CHAINS), bad=bad)
         recording.rows += len(table) + len(bad)
         recording.problems["malformed"] += len(bad)
-        if set(PLAIN) <= set(table):
-            _add_plain(recording, table)
-        elif set(CHAINS) <= set(table):
+        wanted = CHAINS if {"pivot", "alternate"} & set(table) else PLAIN
+        if missing := [column for column in wanted if column not in table]:
+            there = ", ".join(map(repr, table)) or "none"
+            what = f"{name}: the first line has no column {missing[0]!r}; of ours it has {there}"
+            raise BadFile(f"{what}, needed are {','.join(wanted)}")
+        if wanted is CHAINS:
             chains.append(table)
-        else:
-            wanted = CHAINS if {"pivot", "alternate"} & set(table) else PLAIN
-            missing = next(name for name in wanted if name not in table)
-            raise BadFile(
-                f"{name}: the first line has no column {missing!r}; of ours it has "
-                f"{', '.join(map(repr, table)) or 'none'}, needed are {','.join(wanted)}"
-            )
+            continue
+        for row in recording.usable(table, PLAIN, ["source_language", "target_language"], ["source", "translation"]):
+            ask = Ask(row.source_language, row.target_language, key_of(row.source))
+            recording.originals.setdefault(ask, row.source)
+            recording.add(row.system, ask, row.translation)
     if len(chains) == len(stamps):
         raise BadFile(f"{path}: chains alone do not say what their first translation was; beside them, {_WANTED}")
     if not recording.outputs:
         raise BadFile(f"{path}: none of its {recording.rows:,} rows can be used ({recording.remark}); {_WANTED}")
     for table in chains:
-        _add_chains(recording, table)
+        _complete(recording, table)
     return recording
 
 
-def _usable(
-    problems: Counter[str], table: "pd.DataFrame", needed: Sequence[str], languages: list[str], texts: list[str]
-) -> "pd.DataFrame":
-    def without(kind: str, rows: "pd.DataFrame", wrong: "pd.Series[bool]") -> "pd.DataFrame":
-        problems[kind] += int(wrong.sum())
-        return rows[~wrong]
-
-    rows = without("malformed", table, table.apply(lambda column: column.str.contains("\0", regex=False)).any(axis=1))
-    rows = without("empty", rows, (rows[[*needed]] == "").any(axis=1))
-    rows = rows.assign(**{name: rows[name].map(language_code) for name in languages})
-    rows = without("unknown_language", rows, rows[languages].isna().any(axis=1))
-    rows = without("same_language", rows, rows[languages[0]] == rows[languages[1]])
-    clean = rows.assign(**{name: rows[name].map(unescape_entities).str.strip() for name in texts})
-    clean = without("empty", clean, (clean[texts] == "").any(axis=1))
-    problems["entities"] += int((clean[texts] != rows.loc[clean.index, texts]).any(axis=1).sum())
-    return clean
-
-
-def _add_plain(recording: Recording, table: "pd.DataFrame") -> None:
-    languages, texts = ["source_language", "target_language"], ["source", "translation"]
-    for row in _usable(recording.problems, table, PLAIN, languages, texts).itertuples():
-        ask = Ask(row.source_language, row.target_language, key_of(row.source))
-        recording.originals.setdefault(ask, row.source)
-        recording.add(row.system, ask, row.translation)
-
-
-def _add_chains(recording: Recording, table: "pd.DataFrame") -> None:
+def _complete(recording: Recording, table: "pd.DataFrame") -> None:
     """Complete the translations by recorded chains: the second step of each, and the direct translation."""
     language_of = {ask.key: ask.source_language for ask in reversed(recording.originals)}
-    texts = ["source", "direct", "alternate"]
-    for row in _usable(recording.problems, table, CHAINS, ["pivot", "target"], texts).itertuples():
+    for row in recording.usable(table, CHAINS, ["pivot", "target"], ["source", "direct", "alternate"]):
         key = key_of(row.source)
         language = language_of.get(key, "")
         middle = recording.outputs.get(row.system, {}).get(Ask(language, row.pivot, key))
@@ -230,16 +212,13 @@ class RecordedTexts:
         recording = read_recording(path)
         languages = recording.source_languages()
         if language is None and len(languages) > 1:
-            raise AuditError(
-                f"{self.path} has texts in {', '.join(languages)}; say which of them are the originals, as in "
-                f"language={languages[0]}",
-                parameter="language",
-            )
+            which = f"say which of them are the originals, as in language={languages[0]}"
+            raise AuditError(f"{self.path} has texts in {', '.join(languages)}; {which}", parameter="language")
         self.language = language or languages[0]
+        if self.language not in languages:
+            raise UnknownName(f"language of the texts of {self.path}", self.language, languages)
         texts = [(ask, text) for ask, text in recording.originals.items() if ask.source_language == self.language]
         present = sorted({ask.target_language for ask, _ in texts})
-        if not texts:
-            raise UnknownName(f"language of the texts of {self.path}", self.language, languages)
         if absent := [code for code in targets if code not in present]:
             raise UnknownName(f"language that {self.path} has translations into", absent[0], present)
         self.targets = tuple(code for code in present if not targets or code in targets)
@@ -278,11 +257,7 @@ def _row(ask: Ask, text: str) -> Row:
 
 
 def split_targets(name: str) -> tuple[str, tuple[str, ...]]:
-    """Return a corpus name and the target languages behind its last @; none where what stands there are no codes.
-
-    >>> split_targets("treebank@es,fr"), split_targets("me@home.csv")
-    (('treebank', ('es', 'fr')), ('me@home.csv', ()))
-    """
+    """Return a corpus name and the target languages behind its last @; none where what stands there are no codes."""
     base, at, codes = name.rpartition("@")
     targets = tuple(dict.fromkeys(codes.split(",")))
     return (base, targets) if at and base and all(SPELLED.fullmatch(code) for code in targets) else (name, ())
@@ -297,17 +272,12 @@ def check_codes(codes: Sequence[str]) -> None:
 def check_targets(file: str, rows: Iterable[Row]) -> None:
     """Raise BadFile where a row of a user's file does not say which language its text is to be translated into."""
     for row in rows:
-        if (target := row.input.target) is None or not is_code(target):
-            says = (
-                "does not say which language to translate into"
-                if target is None
-                else f"has target_language {target!r:.40}"
-            )
-            raise BadFile(
-                f"{file}: row {row.key!r} {says}; give every row a code such as es, zh or pt-BR in a column "
-                "target_language, or say targets=es,fr for the whole file",
-                parameter="targets",
-            )
+        target = row.input.target
+        if target is None or not is_code(target):
+            says = f"has target_language {target!r:.40}" if target else "does not say which language to translate into"
+            codes = "give every row a code such as es, zh or pt-BR in a column target_language"
+            whole = "or say targets=es,fr for the whole file"
+            raise BadFile(f"{file}: row {row.key!r} {says}; {codes}, {whole}", parameter="targets")
 
 
 class Toward:
@@ -325,11 +295,8 @@ class Toward:
         self.languages = languages_of(corpus)
         self.targets = tuple(code for code in dict.fromkeys(targets) if self.languages != (code,))
         if not self.targets:
-            raise AuditError(
-                f"corpus {corpus.name} is in {corpus.language}; say other languages to translate into, as in "
-                f"targets={'es' if corpus.language != 'es' else 'en'}",
-                parameter="targets",
-            )
+            others = f"say other languages to translate into, as in targets={'es' if corpus.language != 'es' else 'en'}"
+            raise AuditError(f"corpus {corpus.name} is in {corpus.language}; {others}", parameter="targets")
         self.name = f"{corpus.name}@{','.join(self.targets)}"
         self.language, self.unit = corpus.language, corpus.unit
         self.summary = f"{corpus.summary}, to be translated into {', '.join(self.targets)}"

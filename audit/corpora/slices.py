@@ -8,6 +8,7 @@ called is a column of the corpus.
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -58,11 +59,7 @@ def sliced(parts: int = PARTS, whole: bool = False, names: Sequence[str] = ()) -
 
 def find_slicing(spec: str | SliceFunction) -> Slicing:
     """The slicing of a registered name, NAME or NAME:ARGUMENT, of a column of the corpus, or of a function. Raises
-    AuditError for a pattern or column that is none.
-
-    >>> find_slicing("genre").name
-    'genre'
-    """
+    AuditError for a pattern or column that is none."""
     if not isinstance(spec, str):
         return _slicing(getattr(spec, "__name__", type(spec).__name__).strip("<>"), spec)
     name, colon, argument = spec.partition(":")
@@ -188,14 +185,6 @@ def _says(row: Row, name: str) -> bool | None:
     return any(pattern.search(text) for pattern, text in known) if known else None
 
 
-def negation(row: Row) -> Value:
-    return _says(row, "negation")
-
-
-def question(row: Row) -> Value:
-    return _says(row, "question")
-
-
 _GENDERS = tuple(message(f"slices.{code}") for code in ("female", "male", "both", "none_named"))
 
 
@@ -226,8 +215,8 @@ SLICES: dict[str, Callable[..., Any]] = {
     COLUMN: column,
     "length": length,
     "perplexity": perplexity,
-    "negation": negation,
-    "question": question,
+    "negation": partial(_says, name="negation"),
+    "question": partial(_says, name="question"),
     "gender": gender,
     "phrase": phrase,
 }  # Slice functions by name; of those with an argument, makers of one. A plug-in adds its own

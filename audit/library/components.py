@@ -22,7 +22,7 @@ from audit.relations.registry import replace_relation
 from audit.runner.options import CorpusOptions
 from audit.systems import offer_system
 from audit.systems.judge import Judge, function_judge, load_judge
-from audit.systems.own import CodeVersion, code_version, is_system, load_object
+from audit.systems.own import CodeVersion, code_version, is_system, load
 from audit.tasks import Output, base_of, get_task
 from audit.text import Analysis
 from audit.user_models import checked_arguments
@@ -215,7 +215,7 @@ def _register(key: str | None, system: object, corpus: Corpus) -> str:
             remark,
         )
     module = sys.modules.get(getattr(system, "__module__", None) or "", ModuleType("notebook"))
-    offer_system(name, lambda: load_object(name, system, module))
+    offer_system(name, lambda: load(name, find=lambda: (system, module)))
     return name
 
 

@@ -1,10 +1,14 @@
 """Systems under test. A new system is one class or function and one line that registers it in
 `audit.registry.systems`, here or in a plug-in."""
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from inspect import isclass
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from audit import registry
 from audit.errors import AuditError
@@ -69,11 +73,7 @@ def systems_of(spec: str) -> list[str]:
 
 
 def is_own(spec: str) -> bool:
-    """Return whether a spec names code of the user's or of a plug-in, which may do anything when it is loaded.
-
-    >>> is_own("mine:classify"), is_own("http:service.toml"), is_own("vader")
-    (True, False, False)
-    """
+    """Return whether a spec names code of the user's or of a plug-in, which may do anything when it is loaded."""
     name, colon, _ = without_version(spec).partition(":")
     found = SYSTEMS.find(name)
     return bool(colon) if found is None else found.origin not in _OWN
@@ -81,11 +81,7 @@ def is_own(spec: str) -> bool:
 
 def is_fixed(spec: str) -> bool:
     """Return whether the version of a system says all that its outputs depend on: one of audit's that takes no file and
-    asks no other machine.
-
-    >>> is_fixed("vader"), is_fixed("mine:classify"), is_fixed("comprehend"), is_fixed("http:service.toml")
-    (True, False, False, False)
-    """
+    asks no other machine."""
     found = SYSTEMS.find(without_version(spec))
     return found is not None and found.origin == "" and found.listed
 
@@ -124,9 +120,7 @@ def _get_system(spec: str, seconds: float | None) -> System:
     name, colon, argument = spec.partition(":")
     found = SYSTEMS.find(name)
     if found is None and colon:
-        from audit.systems.own import load
-
-        return load(spec, seconds)
+        return import_module("audit.systems.own").load(spec, seconds)  # type: ignore[no-any-return]
     if found is None and spec.endswith((".toml", ".csv")):
         ending = f"FILE{spec[spec.rindex('.') :]}"
         kinds = [f"{entry.name}:{spec}" for entry in SYSTEMS.entries() if ending in entry.argument]
@@ -134,9 +128,13 @@ def _get_system(spec: str, seconds: float | None) -> System:
     if found is None or (colon and not found.argument):
         raise SYSTEMS.unknown(spec)
     if found.origin not in _OWN:
-        from audit.systems.own import load_registered
 
-        return load_registered(spec, partial(SYSTEMS.get, name), (argument,) if colon else (), found.module, seconds)
+        def find() -> tuple[Any, ModuleType]:  # A class is created, a function called where there is an argument
+            obj: Any = SYSTEMS.get(name)
+            obj = obj(*[argument] * bool(colon)) if isclass(obj) or colon else obj
+            return obj, sys.modules.get(found.module) or ModuleType(found.module)
+
+        return import_module("audit.systems.own").load(spec, seconds, find)  # type: ignore[no-any-return]
     if found.argument and not found.argument.startswith("[") and not colon:
         raise AuditError(f"system {name!r} needs what it works with behind a colon: {name}:{found.argument}")
     make = SYSTEMS.get(name)
@@ -171,11 +169,7 @@ def listing(task: str | None = None) -> list[dict[str, object]]:
 
 
 def ways() -> list[str]:
-    """Return how systems of the user's own are named: `module:name`, and those that take an argument.
-
-    >>> ways()[:3]
-    ['module:name', 'centroid:FILE.csv', 'chat:FILE.toml']
-    """
+    """Return how systems of the user's own are named: `module:name`, and those that take an argument."""
     taking = {entry.name: entry.argument for entry in SYSTEMS.entries() if entry.argument[:1] not in ("", "[")}
     return ["module:name", *(f"{name}:{argument}" for name, argument in sorted(taking.items()))]
 

@@ -23,7 +23,7 @@ from functools import cache
 from string import ascii_lowercase
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, Strict, field_validator
+from pydantic import Field, Strict
 
 from audit.errors import AuditError, BadOutput, Declined
 from audit.files import raw_json
@@ -37,21 +37,18 @@ from audit.systems.endpoint import (
     Service,
     TaskName,
     Text,
-    Words,
     mistaken_labels,
     read_system_file,
 )
 from audit.systems.foreign import number, shown, tell_heard
 from audit.tasks import Input, Output, Task, base_of, get_task, text_names
 from audit.tasks.question_answering import UNANSWERABLE
-from audit.user_models import Allowed, Mistake, refuse
+from audit.user_models import UserModel, refuse
 
 POLL = 20.0  # Seconds between looks at a batch
 _FEW, _BATCH = 10, 1_000
 """Inputs that are asked directly although the file has a `batch`, since somebody waits for the first; most of one."""
 _FAILED = ("failed", "expired", "cancelling", "cancelled")
-_OURS = {"messages", "input", "model", "stream", "n", "response_format", "text", "tools", "tool_choice"}
-"""Parts of a request that the file says with keys of its own, or that answers could not be read with."""
 _KEYS = {
     "similarity": "score",
     "question-answering": "answer",
@@ -61,18 +58,14 @@ _KEYS = {
 """What stands in the JSON object of an answer; of tasks that are not here it is a label, or several."""
 _FIELD = re.compile(r"\{\{([^{}]*)\}\}|\{([a-z][a-z_0-9]*)\}")
 _REASONED = re.compile(
-    r"</(?:\w+:)?(?:think|thinking|thought|reasoning)>|\[/think\]|◁/think▷|<\|end_(?:of_)?(?:thought|thinking)\|>"
-    r"|<\|channel\|>\s*final\b.*?<\|message\|>|(?<=\S)assistantfinal",
-    re.IGNORECASE | re.DOTALL,
+    r"</(?:think|thinking|reasoning)>|\[/think\]|<\|channel\|>\s*final\b.*?<\|message\|>", re.IGNORECASE | re.DOTALL
 )
 """What stands between what models that reason aloud write before their answer and that: a closing tag, or the beginning
-of the channel `final` (OpenAI's Harmony format, the last where the endpoint took the special tokens out)."""
-_OPENING = re.compile(
-    r"\A\s*(?:(?i:<(?:\w+:)?(?:think|thinking|thought|reasoning)>|\[think\]|◁think▷"
-    r"|<\|(?:begin|start)_(?:of_)?(?:thought|thinking)\|>)|<\|channel\|>|(?:analysis|commentary)(?=[A-Z]))"
-)
+of the channel `final` (OpenAI's Harmony format)."""
+_OPENING = re.compile(r"\A\s*(?:<(?:think|thinking|reasoning)>|\[think\]|<\|channel\|>)", re.IGNORECASE)
 _MARKS = "\"'`*_.,:;!?()[]<>“”‘’。，！？：；「」 \t\r\n"
 _BEFORE = re.compile(r"\A(?:the )?(?:final )?(?:answer|label|score|class|category)(?:\s+is)?\s*[:：]\s*", re.IGNORECASE)
+_TOKENS = (("prompt", "input"), ("completion", "output"))  # Names of chat completions, of Responses
 Message = Mapping[str, str]
 """A part of a conversation: `{"role": "user", "content": "..."}`."""
 
@@ -97,11 +90,7 @@ def wordings() -> Mapping[str, Mapping[str, str]]:
 
 def filled(template: str, values: Mapping[str, str]) -> str:
     """Return a template with its fields in it, all at once: a text that spells a field stays as it is. Raises
-    AuditError for another field.
-
-    >>> filled('Is "{text}" good? As {{"label": ...}}.', {"text": "{labels}"})
-    'Is "{labels}" good? As {"label": ...}.'
-    """
+    AuditError for another field."""
     if unknown := next((name for _, name in _FIELD.findall(template) if name and name not in values), None):
         raise AuditError(f"{{{unknown}}} is no field here; allowed are {', '.join(f'{{{name}}}' for name in values)}")
     return _FIELD.sub(lambda match: values[match[2]] if match[2] else f"{{{match[1]}}}", template)
@@ -122,15 +111,6 @@ def values_of(task: Task, item: Input) -> dict[str, str]:
     return values
 
 
-def prompt_of(task: Task) -> Mapping[str, str]:
-    """Return the prompt that comes with audit for a task: `system` and `user`. Raises AuditError where there is
-    none."""
-    base = "several" if getattr(task, "parts", ()) else base_of(task.name)
-    if base not in wordings() and (task.question_kind == "pair" or task.texts > 2):
-        raise AuditError(f"the task {base!r} has no prompt yet; write [prompt] with system and user")
-    return wordings().get(base) or wordings()["single" if task.texts == 1 else "pair"]
-
-
 # Reading what a model wrote: a JSON object, or the bare value, as tolerantly as leaves no doubt.
 
 
@@ -139,9 +119,6 @@ def value_in(text: str, key: str, bare: bool = False) -> Any:
     object, the text itself. With `bare` the text has to begin with it: braces within a text are a part of it.
 
     Raises NoAnswer for an object without the key, and for several whose values differ.
-
-    >>> value_in('Well: {"Score": 0.5}.', "score"), value_in("0.5", "score"), value_in("As {it}.", "summary", bare=True)
-    (0.5, '0.5', 'As {it}.')
     """
     fence = re.match(r"\A\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*\Z", text, re.DOTALL)
     inner, end = fence[1] if fence else text, 0
@@ -165,9 +142,6 @@ def choice_in(text: str, words: Mapping[str, str], key: str = "label") -> str:
     itself. Capitals, punctuation around a word, and spaces, hyphens and underscores in it say nothing.
 
     Raises NoAnswer where the answer is none of them: "not positive" is not positive.
-
-    >>> choice_in("**Label: Bad.**", {"very_good": "very_good", "bad": "bad"})
-    'bad'
     """
     value = value_in(text, key)
     written = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
@@ -182,11 +156,7 @@ def choice_in(text: str, words: Mapping[str, str], key: str = "label") -> str:
 
 def choices_in(text: str, words: Mapping[str, str]) -> list[str]:
     """As `choice_in`, of an answer that may have any number of them: a list under "labels", or words with commas, plus
-    signs or line breaks between them; nothing, or the word none, is none of them.
-
-    >>> choices_in('{"labels": ["Late"]}', {"late": "late", "rude": "rude"}), choices_in("None.", {"late": "late"})
-    (['late'], [])
-    """
+    signs or line breaks between them; nothing, or the word none, is none of them."""
     value = value_in(text, "labels")
     if isinstance(value, str):
         value = [part for part in re.split(r"[,+;\n，；、]", value) if part.strip(_MARKS)]
@@ -200,23 +170,9 @@ def choices_in(text: str, words: Mapping[str, str]) -> list[str]:
         raise NoAnswer(str(problem), text) from None
 
 
-def score_in(text: str) -> float:
-    """Return the number from 0 to 1 in an answer. Raises NoAnswer."""
-    value = value_in(text, "score")
-    bare = _BEFORE.sub("", value.strip(_MARKS)) if isinstance(value, str) else value
-    score = float(bare) if isinstance(bare, str) and re.fullmatch(r"\d+(\.\d+)?", bare) else number(bare)
-    if score is None or not 0 <= score <= 1:
-        raise NoAnswer(f"the answer is no number from 0 to 1: {shown(text)}", text)
-    return score
-
-
 def without_reasoning(text: str) -> tuple[str, str]:
     """Return the answer in what a model wrote, and what it reasoned before; the answer is empty where only reasoning
-    came.
-
-    >>> without_reasoning("Is it bad? No.</think> good"), without_reasoning("good"), without_reasoning("<think>Is it?")
-    (('good', 'Is it bad? No.'), ('good', ''), ('', 'Is it?'))
-    """
+    came."""
     *_, last = [None, *_REASONED.finditer(text)]
     opening = _OPENING.match(text)
     if last is None and opening is None:
@@ -243,13 +199,6 @@ class Endpoint(Remote):
     logprobs: bool = False
     request: dict[str, Any] = Field({}, repr=False)  # More of what is sent, as it is: `seed`, `top_p`, `stop` ...
 
-    @field_validator("request")
-    @classmethod
-    def _not_ours(cls, request: dict[str, Any]) -> dict[str, Any]:
-        if ours := sorted(_OURS & request.keys()):
-            raise Mistake(f"{ours[0]!r} cannot stand here; the file's own keys say it", f"request.{ours[0]}")
-        return request
-
 
 @dataclass(frozen=True)
 class Reply:
@@ -263,11 +212,7 @@ class Reply:
 
     def probability(self, part: str) -> float | None:
         """Return the probability of the last place in the text that reads so, as the product of its tokens'; None where
-        tokens are absent or do not spell the text.
-
-        >>> Reply("positive", tokens=(("pos", math.log(0.8)), ("itive", 0.0), ("<end>", -1.0))).probability("positive")
-        0.8
-        """
+        tokens are absent or do not spell the text."""
         before, start = "".join(token for token, _ in self.tokens).rfind(self.text), self.text.rfind(part)
         if before < 0 or start < 0 or not part:
             return None
@@ -306,11 +251,7 @@ def _of_chat(document: Any) -> tuple[Any, ...]:
 
 def _is_cut(tokens: int, characters: int) -> bool:
     """Return whether a server read a part of a prompt only: Ollama cuts longer ones to its context without a word,
-    which is a power of two, 4,096 unless it is told. No text has ten characters in each of its tokens.
-
-    >>> _is_cut(4_096, 30_000), _is_cut(1_000, 30_000), _is_cut(4_100, 16_000)
-    (True, True, False)
-    """
+    which is a power of two, 4,096 unless it is told. No text has ten characters in each of its tokens."""
     return (tokens >= 2_048 and tokens.bit_count() == 1) or (tokens >= 256 and characters > 10 * tokens)
 
 
@@ -442,11 +383,8 @@ class ChatClient:
         """Return the tokens that an answer says it took, in, out, and of these for reasoning, and what they cost."""
         usage = document.get("usage") or {}
         parts = usage.get("completion_tokens_details") or usage.get("output_tokens_details") or {}
-        numbers = {
-            "in": usage.get("prompt_tokens", usage.get("input_tokens")),
-            "out": usage.get("completion_tokens", usage.get("output_tokens")),
-            "reasoning": parts.get("reasoning_tokens"),
-        }
+        sent, written = (usage.get(f"{old}_tokens", usage.get(f"{new}_tokens")) for old, new in _TOKENS)
+        numbers = {"in": sent, "out": written, "reasoning": parts.get("reasoning_tokens")}
         used: dict[str, Any] = {name: value for name, value in numbers.items() if isinstance(value, int) and value}
         if used and (price := self.endpoint.price):
             cost = share * price.of(1, characters, used.get("in"), used.get("out"))
@@ -457,12 +395,14 @@ class ChatClient:
 # The system.
 
 
-def _are_turns(examples: Sequence[Mapping[str, str]]) -> bool:
-    return all(turn.keys() == {"user", "assistant"} for turn in examples)
+class Turn(UserModel):
+    user: str
+    assistant: str
 
 
-_TURNS = "a list of tables, each [[examples]] with user and assistant"
-_ROLES = Allowed("a table with system and user", lambda prompt: prompt.keys() <= {"system", "user"})
+class Prompt(UserModel):
+    system: str | None = None
+    user: str | None = None
 
 
 class ChatFile(Endpoint):
@@ -470,8 +410,8 @@ class ChatFile(Endpoint):
 
     task: TaskName = "sentiment"
     pairs: Pairs = ()
-    prompt: Annotated[Words, _ROLES] = Field({})  # What is absent is audit's own prompt for the task
-    examples: Annotated[tuple[Words, ...], Strict(False), Allowed(_TURNS, _are_turns)] = ()
+    prompt: Prompt = Prompt()  # What is absent is audit's own prompt for the task
+    examples: Annotated[tuple[Turn, ...], Strict(False)] = ()
     batch: Annotated[float, Field(gt=0, le=1)] | None = None
     """The share of the price that the service's batches take: it is asked through these; None: request by request."""
 
@@ -491,9 +431,8 @@ class Chat(OverHttp):
             self.batch_seconds, self.batched = 3_600.0, True
             if file.price:
                 parts = ("call", "characters", "input_tokens", "answers")
-                self.price = file.price.model_copy(
-                    update={part: file.batch * getattr(file.price, part) for part in parts}
-                )
+                less = {part: file.batch * getattr(file.price, part) for part in parts}
+                self.price = file.price.model_copy(update=less)
         self.tasks, self.task = (file.task,), get_task(file.task)
         self.summary = f"language model {file.model} over HTTP, {file.url}"
         if file.task == "translation":
@@ -509,11 +448,16 @@ class Chat(OverHttp):
         self._form = forms.get(self.key, {"type": "string"})
         table = wordings()["text" if file.structured == "text" else "json"]
         self._answer = filled(table[self.key], {"labels": ", ".join(self.words)})
-        self._templates = file.prompt if len(file.prompt) == 2 else {**prompt_of(self.task), **file.prompt}
+        base, own = "several" if several else base_of(file.task), file.prompt.model_dump(exclude_none=True)
+        if len(own) < 2 and base not in wordings() and (answers or self.task.texts > 2):
+            raise AuditError(f"the task {base!r} has no prompt yet; write [prompt] with system and user")
+        general = wordings()["single" if self.task.texts == 1 else "pair"]
+        self._templates: Mapping[str, str] = {**wordings().get(base, general), **own}
+        self._turns = [turn.model_dump() for turn in file.examples]
         refuse(path, self._mistakes(), HELP)
         self.settings = {
             **{**self.client.settings, "task": file.task, "prompt": self._templates, "answer": self._answer},
-            **{"examples": list(file.examples), "labels": file.labels},
+            **{"examples": self._turns, "labels": file.labels},
             **(self.spoken.settings if file.task == "translation" else {}),
         }
         if self.deterministic is None and self.client.sampling.get("temperature") != 0:
@@ -541,8 +485,7 @@ class Chat(OverHttp):
     def messages(self, item: Input) -> list[Message]:
         """Return the conversation that asks for the output of an input: the system's words, the examples, the input."""
         messages = [("system", self._said("system", item))] if self._templates["system"].strip() else []
-        for example in self.file.examples:
-            messages += [("user", example["user"]), ("assistant", example["assistant"])]
+        messages += [turn for example in self._turns for turn in example.items()]
         return [{"role": role, "content": said} for role, said in (*messages, ("user", self._said("user", item)))]
 
     def _said(self, role: str, item: Input) -> str:
@@ -583,7 +526,12 @@ class Chat(OverHttp):
             task: Any = self.task
             return Output(task.together(choices_in(reply.text, self.words)))
         if self.key == "score":
-            return Output(score=score_in(reply.text))
+            said = value_in(reply.text, "score")
+            bare = _BEFORE.sub("", said.strip(_MARKS)) if isinstance(said, str) else said
+            score = float(bare) if isinstance(bare, str) and re.fullmatch(r"\d+(\.\d+)?", bare) else number(bare)
+            if score is None or not 0 <= score <= 1:
+                raise NoAnswer(f"the answer is no number from 0 to 1: {shown(reply.text)}", reply.text)
+            return Output(score=score)
         value = value_in(reply.text, self.key, bare=True)
         if value is None and self.key == "answer":
             return Output(text=UNANSWERABLE)

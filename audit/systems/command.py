@@ -21,15 +21,15 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import IO, Annotated, Any
 
-from pydantic import Field, Strict, TypeAdapter, ValidationError
+from pydantic import Field, Strict
 
 from audit.errors import AuditError, BadOutput, first_line
 from audit.files import parse_json
-from audit.systems.endpoint import HELP, SystemFile, TaskName, mistaken_labels, read_system_file
-from audit.systems.foreign import number, shortened, shown
-from audit.tasks import Input, Output, get_task, spellings
+from audit.systems.endpoint import HELP, OutputReader, SystemFile, TaskName, mistaken_labels, read_system_file
+from audit.systems.foreign import shortened, shown
+from audit.tasks import Input, Output, get_task
 from audit.tasks.question_answering import UNANSWERABLE
-from audit.user_models import Allowed, UserModel, refuse
+from audit.user_models import Allowed, refuse
 
 LONGEST = 16 * 1024 * 1024  # Bytes of an answer
 _ENDING = 1.0  # Seconds that a program has to end by itself when nothing more comes
@@ -46,14 +46,7 @@ class CommandFile(SystemFile):
     timeout: float = Field(default=60.0, ge=0.01, le=86_400)
 
 
-class _Answer(UserModel):
-    label: str | None = None
-    score: float | None = None
-    text: str | None = None
-    error: Any = None
-
-
-_ANSWER = TypeAdapter(_Answer)
+_ALLOWED = ("label", "score", "text", "error")
 
 
 class Ended(Exception):
@@ -83,7 +76,7 @@ class Program:
 
     def ask(self, line: bytes, seconds: float) -> Any:
         """Return the JSON that it answers a line with. Raises Ended, and has ended the program then."""
-        answer, problem = b"", ""
+        answer = b""
         with suppress(OSError):  # it reads no more: its end says why
             self.process.stdin.write(line + b"\n")
             self.process.stdin.flush()
@@ -91,14 +84,14 @@ class Program:
             answer = self._lines.get(timeout=seconds)
             time.sleep(0.005 if self._asked < _WATCHED else 0)
             self._asked += 1
-            if not answer.endswith(b"\n"):
+            if answer.endswith(b"\n") and self._lines.empty():
+                return parse_json(answer)
+            if answer.endswith(b"\n"):  # another line would be taken for the answer to another input
+                answer, problem = answer + self._lines.get(), "it wrote more lines than it was asked for"
+            else:
                 with suppress(subprocess.TimeoutExpired):
                     self.process.wait(_ENDING)
                 problem = f"it ended with status {self.process.poll()} without an answer"  # None: closed its output
-            elif not self._lines.empty():  # it would be taken for the answer to another line
-                answer, problem = answer + self._lines.get(), "it wrote more lines than it was asked for"
-            else:
-                return parse_json(answer)
         except Empty:
             problem = f"no answer within {seconds:g} s; does it flush its output after each line?"
         except ValueError:  # whatever no JSON stands for, the lines behind it may be other inputs'
@@ -118,10 +111,8 @@ def _read_lines(stdout: IO[bytes], lines: "SimpleQueue[bytes]") -> None:
 
 
 def _end(process: "subprocess.Popen[bytes]", owner: int) -> None:
-    """End a program and what it started: kindly, then not."""
-    if os.getpid() != owner:  # a process that was forked from its owner
-        return
-    for kill in (signal.SIGTERM, signal.SIGKILL):  # its group may outlive it
+    """End a program and what it started, its group: kindly, then not; not from a process forked from its owner."""
+    for kill in (signal.SIGTERM, signal.SIGKILL) if os.getpid() == owner else ():
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, kill)
         with suppress(subprocess.TimeoutExpired):
@@ -144,7 +135,7 @@ class Command:
         self.languages: tuple[str, ...] = file.languages or ("*",)
         self.settings: Mapping[str, object] = {"command": list(file.command), "task": file.task, "labels": file.labels}
         self.summary = f"the program {shlex.join(file.command)}"
-        self._spelling = spellings([file.task])
+        self._read_output = OutputReader(file.labels, [file.task])
         self.program: Program | None = None
 
     def __reduce__(self) -> tuple[type["Command"], tuple[str]]:
@@ -169,29 +160,24 @@ class Command:
             self.program = Program(self._file.command)
         sent = {"texts": item.texts, "languages": item.languages, "task": self._file.task}
         line = json.dumps(sent, ensure_ascii=False).encode("utf-8", "replace")
-        said = None
+        said, name = None, self._file.command[0]
         try:
             said = self.program.ask(line, self._file.timeout)
             return get_task(self._file.task).checked(self._read(said))
         except BadOutput as problem:
-            return Output(error=f"{self._file.command[0]}: {problem}", text=json.dumps(said, ensure_ascii=False))
+            return Output(error=f"{name}: {problem}", text=json.dumps(said, ensure_ascii=False))
         except Ended as problem:
             self.program = None
-            return Output(error=f"{self._file.command[0]}: {problem}", text=problem.said)
+            return Output(error=f"{name}: {problem}", text=problem.said)
 
     def _read(self, answer: Any) -> Output:
-        try:
-            said = _ANSWER.validate_python(answer)
-        except ValidationError:
-            allowed = ", ".join(_Answer.model_fields)
+        if not isinstance(answer, dict) or not answer.keys() <= set(_ALLOWED):
             raise BadOutput(
-                f"an answer has {allowed}, of which label and text are texts; not {shown(answer)}"
-            ) from None
-        if said.error is not None:
-            raise BadOutput(shortened(str(said.error)))
-        label, text = said.label, said.text
+                f"an answer has {', '.join(_ALLOWED)}, of which label and text are texts; not {shown(answer)}"
+            )
+        if (error := answer.get("error")) is not None:
+            raise BadOutput(shortened(str(error)))
+        text = answer.get("text")
         if text is None and "text" in answer and self._file.task == "question-answering":
             text = UNANSWERABLE
-        if label is not None:
-            label = self._file.labels.get(label) or self._spelling.get(label.strip().casefold(), label)
-        return Output(label, number(said.score), text)
+        return self._read_output(answer.get("label"), answer.get("score"), text)

@@ -20,7 +20,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, Strict, model_valid
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered, install_line, installed_extras
 from audit.files import parse_json, read_text, toml_of
 from audit.systems.base import missing
-from audit.tasks import Input, Output, get_task
+from audit.systems.foreign import number, shown, tell_heard
+from audit.tasks import Input, Output, get_task, labels_together, spellings, takes_several
 from audit.text.languages import is_code
 from audit.user_models import Allowed, Mistake, UserModel, read_as, sure
 
@@ -43,12 +44,7 @@ _AGAIN = (408, 425, 429)  # Statuses below 500 after which a request is made aga
 _ABOUT_INPUTS = (400, 413, 414, 422)  # Something is wrong with what was sent: other inputs may do
 _SPENT = re.compile(r"insufficient[ _](quota|balance|credits?)|billing_(hard_limit|not_active)", re.IGNORECASE)
 """What services say, beside status 402, where the account has no money left: asking again cannot help."""
-_ADVICE = (
-    (rf"HTTP 402\b|(?i:{_SPENT.pattern})", "add credit to the account, or change the key"),
-    (r"HTTP (3\d\d|404|405|410)\b|no connection|not JSON|the answer is empty", "check the url"),
-    (r"only reasoning came", "raise max_tokens, or lower the effort,"),
-    (r"label '", "name that label in labels"),
-)
+_NO_MORE = "this run asks it no more"
 SILENCE = (Unanswered, TimeoutError, ConnectionError)
 """What a call raises that may be answered when it is made again."""
 File = TypeVar("File", bound=UserModel)
@@ -98,11 +94,7 @@ Pairs = Annotated[tuple[str, ...], Strict(False), _PAIRS]
 
 class Price(UserModel):
     """What a service takes, in `currency`: for each request, for a million characters of texts that it is sent, for a
-    million tokens in and out. `output_tokens` is how many an answer has, as far as one can say before.
-
-    >>> Price(input_tokens=0.15, answers=0.6, output_tokens=5).of(calls=1, characters=4000)
-    0.000153
-    """
+    million tokens in and out. `output_tokens` is how many an answer has, as far as one can say before."""
 
     currency: str = "USD"
     call: float = Field(0.0, ge=0)
@@ -150,9 +142,6 @@ class Remote(SystemFile):
             json.dumps(self.request, allow_nan=False)
         except (TypeError, ValueError):
             raise Mistake("has a date or a number that JSON does not know", "request") from None
-        for name, value in self.headers.items():
-            if not re.fullmatch(r"[ -~]+", name + value):
-                raise Mistake("must be printable ASCII", f"headers.{name}")
         said = {"headers": self.headers, "request": self.request, "url": dict(parse_qsl(urlsplit(self.url).query))}
         for where, part in {**said, "api_key": {"key": getattr(self, "api_key", None)}}.items():
             for name, value in strings(part):
@@ -168,6 +157,39 @@ def mistaken_labels(labels: Mapping[str, str], tasks: Sequence[str]) -> Iterator
     allowed = [label for labels_of in by_task for label in labels_of] if all(by_task) else []
     if allowed and (unknown := [label for label in labels.values() if label not in allowed]):
         yield "labels", f"{unknown[0]!r} is no label of {', '.join(tasks)}; allowed are {', '.join(allowed)}"
+
+
+class OutputReader:
+    """Makes outputs of the values in answers. Labels are in the file's words (`labels`: theirs -> ours), or the tasks'
+    in any case; `clean` takes secrets out of a text."""
+
+    def __init__(
+        self, labels: Mapping[str, str], tasks: Sequence[str], clean: Callable[..., str] = lambda text, least=1: text
+    ):
+        self._labels, self._tasks, self._clean, self._spelling = labels, tasks, clean, spellings(tasks)
+
+    def __call__(self, label: Any, score: Any = None, text: Any = None) -> Output:
+        """Return the output that these values are. Raises BadOutput."""
+        if isinstance(label, list) and takes_several(self._tasks):
+            label = labels_together([self._label(part) for part in label], self._tasks)
+        elif label is not None:
+            label = self._label(label)
+        if score is not None and number(score) is None:
+            raise BadOutput(f"a score must be a number, the answer has {shown(score)}")
+        if text is not None:
+            if not isinstance(text, str):
+                raise BadOutput(f"a text must be a text, the answer has {shown(text)}")
+            # A short value may be a word of the language, and no text is changed for that.
+            text = self._clean(text, least=8)
+            tell_heard(text)
+        return Output(label, number(score), text)
+
+    def _label(self, value: object) -> str:
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise BadOutput(f"a label must be a text, the answer has {shown(value)}")
+        written = self._clean(str(value))
+        tell_heard(written)
+        return self._labels.get(written) or self._spelling.get(written.strip().casefold(), written)
 
 
 @dataclass(frozen=True)
@@ -243,15 +265,15 @@ class Asking:
             try:
                 answer: Answer = await self._retrying()(self._once, call)
                 return answer
-            except SILENCE as problem:
-                self._lose_patience(_words(problem))
+            except (*SILENCE, Declined) as problem:
+                words = str(problem) or type(problem).__name__
+                failing = asyncio.get_running_loop().time() - self._failing_since if self._failing_since else 0.0
+                if self._failing_since and failing >= self.patience and not self._given_up:
+                    self._given_up = f"{words}; nothing was answered for {failing:,.0f} s, so {_NO_MORE}"
+                if isinstance(problem, Declined):
+                    raise
                 times = "once" if self.tries == 1 else f"{self.tries} times"
-                inputs = getattr(problem, "inputs", False)
-                raise Unanswered(f"{_words(problem)} (asked {times})", inputs=inputs) from None
-            except Declined as problem:
-                if not problem.inputs:
-                    self._lose_patience(str(problem))
-                raise
+                raise Unanswered(f"{words} (asked {times})", inputs=getattr(problem, "inputs", False)) from None
 
     async def _once(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
         now = asyncio.get_running_loop().time
@@ -268,33 +290,22 @@ class Asking:
             reached, after = False, getattr(problem, "after", None) or 0.0
             self._paused_until = max(self._paused_until, now() + after)
             if after > self.patience:
-                self._give_up(f"{_words(problem)}; it asks for {after:,.0f} s, patience is {self.patience:,.0f} s, so")
+                asks = f"it asks for {after:,.0f} s, patience is {self.patience:,.0f} s"
+                self._given_up = f"{problem}; {asks}, so {_NO_MORE}"
             raise
         except Declined as problem:
             reached = problem.inputs
             if problem.final:
-                self._give_up(f"{problem};")
+                self._given_up = f"{problem}; {_NO_MORE}"
             raise
         finally:
             self._failing_since = None if reached else self._failing_since or began
-
-    def _lose_patience(self, words: str) -> None:
-        failing = asyncio.get_running_loop().time() - self._failing_since if self._failing_since else 0.0
-        if failing >= self.patience and not self._given_up:
-            self._give_up(f"{words}; nothing was answered for {failing:,.0f} s, so")
-
-    def _give_up(self, why: str) -> None:
-        self._given_up = f"{why} this run asks it no more"
 
 
 def asking_of(asked: Any) -> Asking:
     """Return the way to the machine of a system, or of a file that describes one, at the pace that it says."""
     pace: dict[str, Any] = {"tries": TRIES, "patience": PATIENCE, "rate": None}
     return Asking(getattr(asked, "concurrency", 1), **{name: getattr(asked, name, pace[name]) for name in pace})
-
-
-def _words(problem: BaseException) -> str:
-    return str(problem) if isinstance(problem, Unanswered) else f"{type(problem).__name__}: {problem}".rstrip(": ")
 
 
 # Requests
@@ -317,7 +328,7 @@ class Service:
 
     def needs(self) -> str | None:
         """Return what is missing, the HTTP client or a variable of the environment; None when it can be asked."""
-        if any(missing(module, "") is not None for module in ("httpx", "tenacity", "aiolimiter")):
+        if any(missing(module, "") is not None for module in ("httpx", "tenacity", "aiolimiter", "jmespath")):
             return install_line("http")
         for name in self.variables:
             value = os.environ.get(name, "").strip()
@@ -433,17 +444,11 @@ class Service:
             raise
 
     def advice(self, error: str) -> str:
-        """Say what to change where every request ends with this error.
-
-        >>> Service("acme.toml", ["${ACME_KEY}"], 30).advice("Declined: HTTP 401: no such key")
-        'check the environment variable ACME_KEY, which acme.toml names'
-        """
-        if re.search(r"HTTP 40[13]\b", error):
-            if not self.variables:
-                return f"see whether it wants a key, which goes to headers of {self.file}"
+        """Say what to change where every request ends with this error."""
+        if re.search(r"HTTP 40[123]\b", error) and self.variables:
             return f"check the environment variable {' or '.join(self.variables)}, which {self.file} names"
-        what = next((what for pattern, what in _ADVICE if re.search(pattern, error)), None)
-        return f"{what} of {self.file}" if what else f"mend what the error says, or {self.file}"
+        what = "name that label in labels" if "label '" in error else "check the url"
+        return f"{what} of {self.file}"
 
 
 @cache
@@ -455,13 +460,7 @@ def _certificates() -> Any:
 
 def problem_of(status: int, headers: Mapping[str, str], reason: str) -> AuditError:
     """Return the error for an answer whose status is none of 2xx: Unanswered where the request may be made again (RFC
-    9110, RFC 6585), else Declined.
-
-    >>> problem_of(429, {"retry-after": "3"}, "HTTP 429").after
-    3.0
-    >>> problem_of(401, {}, "HTTP 401")
-    Declined('HTTP 401')
-    """
+    9110, RFC 6585), else Declined."""
     if 300 <= status < 400:
         return Declined(f"HTTP {status}: it leads to {headers.get('location')!r}; name that as the url")
     if status in _AGAIN or status >= 500:

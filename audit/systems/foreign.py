@@ -62,12 +62,6 @@ def foreign(failed: str, seconds: float | None = None) -> Iterator[None]:
     """Whatever foreign code does in this block is one AuditError, which begins with `failed`; other AuditErrors pass.
 
     `seconds` is how long it may take, as far as `alarm` can see to it.
-
-    >>> with foreign("system 'mine:f' cannot be described"):
-    ...     raise SystemExit(3)
-    Traceback (most recent call last):
-        ...
-    audit.errors.AuditError: system 'mine:f' cannot be described: SystemExit: 3
     """
     try:
         with alarm(seconds), contained():
@@ -84,11 +78,7 @@ def foreign(failed: str, seconds: float | None = None) -> Iterator[None]:
 
 
 def message(problem: BaseException) -> str:
-    """Return kind and text of an exception.
-
-    >>> message(ValueError("no such model"))
-    'ValueError: no such model'
-    """
+    """Return kind and text of an exception."""
     if isinstance(problem, Left) and problem.__cause__ is not None:
         problem = problem.__cause__
     try:
@@ -132,13 +122,7 @@ _HEARD: ContextVar[list[object] | None] = ContextVar("heard", default=None)
 
 @contextmanager
 def hearing() -> Iterator[list[object]]:
-    """Collect what systems say in this block, word for word, before it becomes an output: for trying a system.
-
-    >>> with hearing() as heard:
-    ...     tell_heard("POS")
-    >>> heard
-    ['POS']
-    """
+    """Collect what systems say in this block, word for word, before it becomes an output: for trying a system."""
     heard: list[object] = []
     token = _HEARD.set(heard)
     try:

@@ -16,10 +16,11 @@ from urllib.parse import quote
 
 from pydantic import Field, Strict
 
-from audit.errors import BadOutput, installed_extras
+from audit.errors import BadOutput
 from audit.systems.endpoint import (
     HELP,
     Languages,
+    OutputReader,
     OverHttp,
     Pairs,
     Remote,
@@ -31,9 +32,9 @@ from audit.systems.endpoint import (
     strings,
     with_variables,
 )
-from audit.systems.foreign import number, shown, tell_heard
-from audit.tasks import Input, Output, get_task, labels_together, spellings, takes_several
-from audit.user_models import Allowed, refuse
+from audit.systems.foreign import shown
+from audit.tasks import Input, Output, get_task
+from audit.user_models import Allowed, UserModel, refuse
 
 _TEXT = {"text": "outputs[*].text"}
 _PATHS = {"similarity": {"score": "outputs[*].score"}, "summarization": _TEXT, "translation": _TEXT}
@@ -42,13 +43,21 @@ _LABEL = {"label": "outputs[*].label", "score": "outputs[*].score"}
 _PLACE = re.compile(r"\{(?:text(?P<half>_a|_b)?|(?P<side>source|target)_language)\}")
 
 
+class Places(UserModel):
+    """Where the parts of an output stand in an answer, as paths of `values_at`."""
+
+    label: str | None = None
+    score: str | None = None
+    text: str | None = None
+
+
 class HttpFile(Remote):
-    """The content of a file; `answer` says where the outputs stand in an answer, as paths of `values_at`."""
+    """The content of a file."""
 
     tasks: Annotated[tuple[TaskName, ...], Strict(False), Allowed("a list of tasks", bool)] = ("sentiment",)
     pairs: Pairs = ()
     codes: Words = Field({}, repr=False)
-    answer: Words = Field({})
+    answer: Places = Places()
     batch: int = Field(16, ge=1, le=10_000)
 
 
@@ -68,12 +77,14 @@ class Http(OverHttp):
         translates = "translation" in file.tasks
         both = {f"{side}_language": f"{{{side}_language}}" for side in ("source", "target")} if translates else {}
         self.sent = {"texts": "{texts}", **both} if file.request is None else file.request
-        self.paths = file.answer or _PATHS.get(file.tasks[0], _LABEL)
+        own = file.answer.model_dump(exclude_none=True)
+        self.paths: dict[str, str] = own or _PATHS.get(file.tasks[0], _LABEL)
         several = any(value == "{texts}" for _, value in strings(self.sent))
         batch = file.batch if several and all("[*]" in path for path in self.paths.values()) else 1
         texts = [file.url, *file.headers.values(), json.dumps(self.sent)]
         super().__init__(path, file, Service(path, texts, file.timeout), batch)
-        self.tasks, self.summary, self._spelling = file.tasks, f"over HTTP, {file.url}", spellings(file.tasks)
+        self.tasks, self.summary = file.tasks, f"over HTTP, {file.url}"
+        self.output = OutputReader(file.labels, file.tasks, self.service.without_secrets)
         if translates:
             self.languages = self.spoken.read
         refuse(path, self._mistakes(translates), HELP)
@@ -84,15 +95,6 @@ class Http(OverHttp):
 
     def _mistakes(self, translates: bool) -> Iterator[tuple[str, str]]:
         """Yield where keys contradict each other, or a text or the language to translate into would be lost."""
-        kinds = [_PATHS.get(task, {"label": ""}) for task in self.tasks]
-        if any(kind != kinds[0] for kind in kinds):
-            yield "tasks", f"outputs of {', '.join(self.tasks)} are of different kinds; write a file for each"
-        for name in kinds[0].keys() - self.paths.keys() if "text" not in self.paths else ():
-            yield f"answer.{name}", f"is missing; an output of {self.tasks[0]} has a {name}"
-        for name, path in self.paths.items():
-            if name not in ("label", "score", "text") or not _is_path(re.sub(r"\{[wW]ord\}", "word", path)):
-                must = f'{path!r} must be a JMESPath such as "outputs[*].label", of label, score or text'
-                yield f"answer.{name}", must
         yield from mistaken_labels(self.file.labels, self.tasks)
         yield from self.spoken.mistakes()
         item = Input.of(*["<a>", "<b>"][: get_task(self.tasks[0]).texts], target="<into>" if translates else None)
@@ -128,47 +130,17 @@ class Http(OverHttp):
     def read(self, document: Any, inputs: Sequence[Input]) -> list[Output]:
         """Return the outputs in an answer. Raises BadOutput where there are others than asked for."""
         values: dict[str, list[Any]] = {name: [None] * len(inputs) for name in ("label", "score", "text")}
-        # A score that the file names must be there, or a slip of the pen would leave every output without.
-        needed = self.file.answer or _PATHS.get(self.tasks[0], {})
         for name, path in self.paths.items():
-            values[name] = values_at(document, path, needed=name != "score" or "score" in needed)
+            # A score that the file names must be there, or a slip of the pen would leave every output without.
+            values[name] = values_at(document, path, needed=name != "score" or self.paths is not _LABEL)
             if len(values[name]) != len(inputs):
                 raise BadOutput(f"{len(values[name])} outputs for {len(inputs)} inputs at {path!r}")
         return [self.output(*parts) for parts in zip(*values.values(), strict=True)]
 
-    def output(self, label: Any, score: Any = None, text: Any = None) -> Output:
-        """Return the output that these values of an answer are. Raises BadOutput."""
-        if isinstance(label, list) and takes_several(self.tasks):
-            label = labels_together([self._label(part) for part in label], self.tasks)
-        elif label is not None:
-            label = self._label(label)
-        if score is not None and number(score) is None:
-            raise BadOutput(f"a score must be a number, the answer has {shown(score)}")
-        if text is not None:
-            if not isinstance(text, str):
-                raise BadOutput(f"a text must be a text, the answer has {shown(text)}")
-            # A short value may be a word of the language, and no text is changed for that.
-            text = self.service.without_secrets(text, least=8)
-            tell_heard(text)
-        return Output(label, number(score), text)
-
-    def _label(self, value: object) -> str:
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            raise BadOutput(f"a label must be a text, the answer has {shown(value)}")
-        written = self.service.without_secrets(str(value))
-        tell_heard(written)
-        return self.file.labels.get(written) or self._spelling.get(written.strip().casefold(), written)
-
 
 def fill_request(template: Any, inputs: Sequence[Input], spoken: Languages | None = None) -> Any:
     """Return the JSON of a request: inputs of one text as a text, others as a list of texts. All are of the
-    same languages, which the service calls as `spoken` says.
-
-    >>> fill_request({"documents": "{texts}", "n": 1}, [Input.of("It was good."), Input.of("a", "b")])
-    {'documents': ['It was good.', ['a', 'b']], 'n': 1}
-    >>> fill_request("Is {text_a} like {text_b}?", [Input.of("a", "b")])
-    'Is a like b?'
-    """
+    same languages, which the service calls as `spoken` says."""
     if isinstance(template, dict):
         return {name: fill_request(value, inputs, spoken) for name, value in template.items()}
     if isinstance(template, list):
@@ -190,32 +162,17 @@ def fill_request(template: Any, inputs: Sequence[Input], spoken: Languages | Non
 
 def values_at(document: Any, path: str, needed: bool = True) -> list[Any]:
     """Return what a JMESPath leads to in a JSON document: one value for each entry of the list at the first `[*]`,
-    where the path has one, else one value. Where there is nothing: None if not `needed`, else raises BadOutput.
-
-    >>> values_at({"results": [{"label": "POS"}, {"label": "NEG"}]}, "results[*].label")
-    ['POS', 'NEG']
-    """
+    where the path has one, else one value. Where there is nothing: None if not `needed`, else raises BadOutput."""
     import jmespath
 
-    *before, inside = _pieces(path)
+    *before, inside = (piece.removeprefix(".") or "@" for piece in path.split("[*]", 1))
     listed = jmespath.search(before[0], document) if before else [document]
     if not isinstance(listed, list):
         raise BadOutput(f"the answer has no list where {path!r} has [*], but {shown(listed)}")
-    values = [jmespath.search(inside, entry) for entry in listed]
+    try:
+        values = [jmespath.search(inside, entry) for entry in listed]
+    except jmespath.exceptions.JMESPathError:
+        raise BadOutput(f"{path!r} of answer is no JMESPath") from None
     if needed and None in values:
         raise BadOutput(f"the answer has nothing at {path!r}, but {shown(listed[values.index(None)])}")
     return values
-
-
-def _is_path(path: str) -> bool:
-    with installed_extras():
-        import jmespath
-    try:
-        return all(jmespath.compile(piece) for piece in _pieces(path))
-    except jmespath.exceptions.JMESPathError:
-        return False
-
-
-def _pieces(path: str) -> list[str]:
-    """Return the paths before and behind the first `[*]`, or the path alone."""
-    return [piece.removeprefix(".") or "@" for piece in path.split("[*]", 1)]

@@ -80,17 +80,7 @@ class Asked:
         return self.texts[0]
 
     def prompt(self, guideline: bool = True) -> str:
-        """Return the question as one text for a model, which ends with what may be answered.
-
-        >>> parts = (Part("Text", "Fine.", "en"),)
-        >>> print(Asked("sentiment", "input", "How is it?", ("good",), ("Fine.",), parts).prompt())
-        How is it?
-        <BLANKLINE>
-        Text:
-        Fine.
-        <BLANKLINE>
-        Answer with one of these and nothing else: good, unsure
-        """
+        """Return the question as one text for a model, which ends with what may be answered."""
         blocks = [self.guideline] if self.guideline and guideline else []
         blocks += [f"The relation: {self.relation}"] if self.relation else []
         blocks += [self.question, *(f"{part.name}:\n{part.text}" for part in self.parts)]

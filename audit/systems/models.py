@@ -9,7 +9,7 @@ unpickler.
 A text that is longer than the model reads is read in windows of as many tokens as it takes, each beginning with the
 last quarter of the one before (of a pair, the first text; the second is in each). The output is the mean of the
 windows' probabilities, numbers or vectors, weighted by their tokens; an answer to a question is the best of all
-windows. A summary is of the beginning, which is told (`Output.details`), as every output is with `too_long = "cut"`.
+windows. A summary is of the beginning, which is told (`Output.details`).
 """
 
 import hashlib
@@ -35,6 +35,7 @@ from audit.user_models import UserModel
 INSTALL = "pip install 'audit[transformers]'"
 NOT_FINITE = "the model's numbers are not finite (NaN or infinity); its weights are broken, or its dtype is too small"
 _LENGTH, _SUMMARY = 512, 142  # Tokens of a text and of a summary where the model does not say how many
+_ANSWER = 30  # Tokens of an answer to a question at most
 _TRANSLATORS = ("marian", "m2m_100", "nllb-moe", "fsmt")  # Kinds of models that do nothing but translate
 _CLASSIFIES, _ANSWERS, _GENERATES = "ForSequenceClassification", "ForQuestionAnswering", "ForConditionalGeneration"
 _HEADS = {"question-answering": _ANSWERS, "summarization": _GENERATES, "translation": _GENERATES}
@@ -48,7 +49,6 @@ _LOADERS = {
 """The class of transformers that reads the weights, where it is not that of classifiers."""
 _MODEL_FILES = frozenset({".json", ".txt", ".model", ".spm", ".safetensors", ".bin"})
 _WHOLE, _PIECES, _PIECE = 1 << 20, 256, 4096
-Details = Mapping[str, Any] | None
 
 # Files of a model
 
@@ -147,14 +147,9 @@ class PipelineFile(UserModel):
     dtype: Literal["float32", "float16", "bfloat16"] = "float32"
     batch: int = Field(16, ge=1, le=10_000)
     max_length: Annotated[int, Field(ge=4, le=1_000_000)] | None = None
-    too_long: Literal["windows", "cut"] = "windows"
     pooling: Literal["mean", "first"] | None = None
     scale: Annotated[tuple[float, float], Strict(False)] | None = None
-    null_threshold: float = 0.0
-    longest_answer: int = Field(30, ge=1, le=1_000)
     beams: Annotated[int, Field(ge=1, le=64)] | None = None
-    longest_summary: Annotated[int, Field(ge=4, le=100_000)] | None = None
-    prefix: str | None = None
     pair: Text | None = None
 
 
@@ -280,22 +275,17 @@ def _longest_of(about: Described) -> int:
 
 def _own_settings(about: Described, labels: Sequence[str]) -> dict[str, Any]:
     """Return what may change an output of a model of this kind, beside what may change those of all."""
-    file = about.file
-    own = model_json(about.folder, "generation_config.json")
-    task = (about.config.get("task_specific_params") or {}).get("summarization") or {}
-    longest = task.get("max_length") or own.get("max_length") or own.get("max_new_tokens") or _SUMMARY
-    kinds: dict[str, Any] = {
-        "number": lambda: {"scale": list(file.scale) if file.scale else "sigmoid"},
-        "encoder": lambda: {"pooling": _pooling_of(about), "score": "cosine"},
-        "question-answering": lambda: {"null_threshold": file.null_threshold, "longest_answer": file.longest_answer},
-        "summarization": lambda: {
-            "beams": int(file.beams or task.get("num_beams") or own.get("num_beams") or 1),
-            "longest_summary": int(file.longest_summary or longest),
-            "prefix": task.get("prefix", "") if file.prefix is None else file.prefix,
-        },
-        "translation": dict,  # `audit.packs.translation.seq2seq`
-    }
-    return dict(kinds.get(about.kind, lambda: {"labels": list(labels)})())
+    if about.kind == "number":
+        return {"scale": list(about.file.scale) if about.file.scale else "sigmoid"}
+    if about.kind == "encoder":
+        return {"pooling": _pooling_of(about), "score": "cosine"}
+    if about.kind == "summarization":
+        own = model_json(about.folder, "generation_config.json")
+        own |= (about.config.get("task_specific_params") or {}).get("summarization") or {}
+        longest = own.get("max_length") or own.get("max_new_tokens") or _SUMMARY
+        beams = about.file.beams or own.get("num_beams") or 1
+        return {"beams": beams, "longest_summary": longest, "prefix": own.get("prefix", "")}
+    return {"labels": list(labels)} if about.kind in ("label", "labels") else {}
 
 
 # What is read
@@ -334,16 +324,17 @@ def best_span(start: Any, end: Any, window: Window, longest: int) -> Best:
     known = [*places, window.null]
     total = start[known].logsumexp(0) + end[known].logsumexp(0)
     null = start[window.null] + end[window.null]
-    null_probability = (null - total).exp().clamp(max=1).item()
-    if not places:
-        return Best(-math.inf, (0, 0), 0.0, null.item(), null_probability)
+    sums = start[places][:, None] + end[places][None, :]
     at = torch.tensor(places)
     apart = at[None, :] - at[:, None]
-    sums = (start[at][:, None] + end[at][None, :]).masked_fill((apart < 0) | (apart >= longest), -math.inf)
-    first, last = divmod(int(sums.argmax()), len(places))
-    best = sums[first, last]
-    span = (window.characters[places[first]] or (0, 0))[0], (window.characters[places[last]] or (0, 0))[1]
-    return Best(best.item(), span, (best - total).exp().clamp(max=1).item(), null.item(), null_probability)
+    sums = sums.masked_fill((apart < 0) | (apart >= longest), -math.inf)
+    best, span = torch.tensor(-math.inf), (0, 0)
+    if places:
+        first, last = divmod(int(sums.argmax()), len(places))
+        best = sums[first, last]
+        span = (window.characters[places[first]] or (0, 0))[0], (window.characters[places[last]] or (0, 0))[1]
+    probability, null_probability = ((value - total).exp().clamp(max=1).item() for value in (best, null))
+    return Best(best.item(), span, probability, null.item(), null_probability)
 
 
 def whole_words(text: str, start: int, end: int) -> tuple[int, int]:
@@ -365,11 +356,7 @@ def whole_words(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def by_length(lengths: Iterable[int], size: int) -> list[list[int]]:
-    """Return places of texts in batches of about the same length, the shortest first: less is padded.
-
-    >>> by_length([9, 1, 8], 2)
-    [[1, 2], [0]]
-    """
+    """Return places of texts in batches of about the same length, the shortest first: less is padded."""
     known = list(lengths)
     order = sorted(range(len(known)), key=known.__getitem__)
     return [order[start : start + size] for start in range(0, len(order), size)]
@@ -398,7 +385,7 @@ class Pipeline:
         self.labels, self.longest = _labels_of(about), _longest_of(about)
         self._own = _own_settings(about, self.labels)
         shared = {"task": about.task, "dtype": self.file.dtype, "max_length": self.longest}
-        self.settings: Mapping[str, object] = {**shared, "too_long": self.file.too_long, **self._own}
+        self.settings: Mapping[str, object] = {**shared, **self._own}
         self._model: Any = None
 
     def __reduce__(self) -> tuple[type["Pipeline"], tuple[str]]:
@@ -416,11 +403,7 @@ class Pipeline:
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         self.load()
-        runs = {
-            "question-answering": self._answers,
-            "summarization": self._summaries,
-            "encoder": self._similarities,
-        }
+        runs = {"question-answering": self._answers, "summarization": self._summaries, "encoder": self._similarities}
         return runs.get(self.about.kind, self._classes)(inputs)
 
     def load(self) -> None:
@@ -445,22 +428,16 @@ class Pipeline:
             device = f"{self.file.device!r} cannot be used here ({first_line(problem)})"
             raise AuditError(f"{about.spec}, device: {device}; cpu always can") from problem
 
-    def _windows(self, texts: Sequence[str], part: int = 0, cut: bool = False) -> tuple[list[Window], Details]:
-        """Return the windows of an input, that of its texts in which `part` is too long, and the details of its output
-        where it is cut or just fits, as the beginning of a follow-up that is cut may. No window: it cannot be read."""
-        cut = cut or self.file.too_long == "cut"
+    def _windows(self, texts: Sequence[str], part: int = 0) -> list[Window]:
+        """Return the windows of an input, that of its texts in which `part` is too long; none: it cannot be read."""
         whole = self._tokenizer(*texts, verbose=False)
-        number, beside = len(whole["input_ids"]), ["" if place == part else text for place, text in enumerate(texts)]
+        answers = self.about.kind == "question-answering"
+        if not answers and len(whole["input_ids"]) <= self.longest:
+            return [Window(dict(whole))]
+        beside = ["" if place == part else text for place, text in enumerate(texts)]
         room = self.longest - len(self._tokenizer(*beside, verbose=False)["input_ids"])
-        if self.about.kind != "question-answering":
-            if number <= self.longest:
-                fits = {"read": whole["input_ids"], "cut": 0} if cut and number == self.longest else None
-                return [Window(dict(whole))], fits
-            if cut:
-                read = self._tokenizer(*texts, truncation=True, max_length=self.longest)
-                return [Window(dict(read))], {"read": read["input_ids"], "cut": number - self.longest}
         if room < 8:
-            return [], None
+            return []
         read = self._tokenizer(
             *texts,
             truncation=("only_first", "only_second")[part],
@@ -477,7 +454,7 @@ class Pipeline:
             characters = [(at[0], at[1]) if side == part and at[1] > at[0] else None for side, at in sides]
             null = ids.index(self._tokenizer.cls_token_id) if self._tokenizer.cls_token_id in ids else 0
             windows.append(Window({name: read[name][place] for name in names}, characters, null))
-        return windows, None
+        return windows
 
     def _asked(self, read: Sequence[Sequence[Window]]) -> Iterator[tuple[int, Window, Any]]:
         """Yield each window of each input, with the input's place and what the model says of it, a row of its output.
@@ -507,7 +484,7 @@ class Pipeline:
     def _classes(self, inputs: Sequence[Input]) -> list[Output]:
         """Return a label with its probability, the set of labels that are more probable than not, with that of the set,
         or the similarity that a pair classifier says as one number."""
-        read, details = zip(*(self._windows(item.texts) for item in inputs), strict=True)
+        read = [self._windows(item.texts) for item in inputs]
         kind, scale = self.about.kind, self.file.scale
 
         def shares(said: Any, _: Window) -> Any:
@@ -517,8 +494,8 @@ class Pipeline:
             return logits.softmax(-1) if kind == "label" else logits.sigmoid()
 
         return [
-            replace(self._class(row.tolist()), details=part) if windows else Output(error=self._too_long(item))
-            for item, windows, row, part in zip(inputs, read, self._averages(read, shares), details, strict=True)
+            self._class(row.tolist()) if windows else Output(error=self._too_long(item))
+            for item, windows, row in zip(inputs, read, self._averages(read, shares), strict=True)
         ]
 
     def _class(self, values: Sequence[float]) -> Output:
@@ -550,29 +527,24 @@ class Pipeline:
             states = said["last_hidden_state"]
             return states[0] if self._own["pooling"] == "first" else states[: len(window)].mean(0)
 
-        vectors = self._averages([windows for windows, _ in read], vector)
-        outputs = []
-        for at in range(0, len(read), 2):
-            cosine = torch.nn.functional.cosine_similarity(vectors[at], vectors[at + 1], dim=0).item()
-            parts = [part for _, part in read[at : at + 2] if part]
-            tokens = [window.tokens["input_ids"] for windows, _ in read[at : at + 2] for window in windows]
-            details = {"read": tokens, "cut": sum(part["cut"] for part in parts)} if parts else None
-            outputs.append(Output(score=min(1.0, max(0.0, cosine)), details=details))
-        return outputs
+        vectors = self._averages(read, vector)
+        pairs = zip(vectors[::2], vectors[1::2], strict=True)
+        cosines = (torch.nn.functional.cosine_similarity(first, second, dim=0).item() for first, second in pairs)
+        return [Output(score=min(1.0, max(0.0, cosine))) for cosine in cosines]
 
     def _answers(self, inputs: Sequence[Input]) -> list[Output]:
         """Return the answer to each question as a span of its context, or that it has none.
 
         The span with the largest sum of its start's and end's logits is the answer, unless the sum at the first token,
-        the least of all windows, is larger by more than the threshold: then it is unanswerable.
+        the least of all windows, is larger: then it is unanswerable.
 
         Source: Devlin, Chang, Lee, Toutanova, "BERT: pre-training of deep bidirectional transformers for language
         understanding" (NAACL 2019), sections 4.2 and 4.3, and its script for SQuAD.
         """
-        read = [self._windows((question, context), part=1)[0] for context, question in (item.texts for item in inputs)]
+        read = [self._windows((question, context), part=1) for context, question in (item.texts for item in inputs)]
         bests: list[list[Best]] = [[] for _ in inputs]
         for place, window, said in self._asked(read):
-            bests[place].append(best_span(said["start_logits"], said["end_logits"], window, self.file.longest_answer))
+            bests[place].append(best_span(said["start_logits"], said["end_logits"], window, _ANSWER))
         outputs = []
         for item, found in zip(inputs, bests, strict=True):
             if not found:
@@ -580,7 +552,7 @@ class Pipeline:
                 continue
             best = max(found, key=lambda window: window.sum)
             nothing = min(found, key=lambda window: window.null_sum)
-            if best.sum == -math.inf or nothing.null_sum - best.sum > self.file.null_threshold:
+            if best.sum == -math.inf or nothing.null_sum > best.sum:
                 outputs.append(Output(text=UNANSWERABLE, score=nothing.null_probability))
             else:
                 start, end = whole_words(item.text, *best.span)
@@ -588,13 +560,19 @@ class Pipeline:
         return outputs
 
     def _summaries(self, inputs: Sequence[Input]) -> list[Output]:
-        read = [self._windows([self._own["prefix"] + item.text], cut=True) for item in inputs]
-        tokens = [window.tokens["input_ids"] for (window,), _ in read]
-        outputs = self.generated(tokens, self._own["beams"], self._own["longest_summary"] - 1, "summary")
+        texts = [self._own["prefix"] + item.text for item in inputs]
+        whole = self._tokenizer(texts, verbose=False)["input_ids"]
+        read = self._tokenizer(texts, truncation=True, max_length=self.longest)["input_ids"]
+        outputs = self.generated(read, self._own["beams"], self._own["longest_summary"] - 1, "summary")
         empty = Output(error="the summary is empty")
+        # One that just fits says what was read, too, as the beginning of a follow-up that is cut may be the same.
+        details = [
+            {"read": tokens, "cut": len(every) - len(tokens)} if len(every) >= self.longest else None
+            for tokens, every in zip(read, whole, strict=True)
+        ]
         return [
-            replace(output if output.error or output.text else empty, details=details)
-            for output, (_, details) in zip(outputs, read, strict=True)
+            replace(output if output.error or output.text else empty, details=detail)
+            for output, detail in zip(outputs, details, strict=True)
         ]
 
     def generated(

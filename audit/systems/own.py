@@ -47,31 +47,14 @@ _OPTIONAL = (
 """What a full `System` may have beside."""
 
 
-def load(spec: str, seconds: float | None = None) -> System:
-    """Return the system that `module:name` names; a class is created without arguments.
+def load(spec: str, seconds: float | None = None, find: Callable[[], tuple[Any, ModuleType]] | None = None) -> System:
+    """Return the system that `module:name` names, or that `find` returns, with the module that defines it.
 
     This is the one door for users' code: it may take `seconds` (None: as long as it likes), and whatever it raises, in
     any of its parts, or says of itself that is not allowed, is one AuditError that names the system.
     """
     with foreign(f"system {spec!r} cannot be loaded", seconds):
-        return Own(spec, *find_object(spec), seconds)
-
-
-def load_object(spec: str, obj: Any, module: ModuleType, seconds: float | None = None) -> System:
-    """As `load`, for an existing object; `module` is where it was defined."""
-    with foreign(f"system {spec!r} cannot be loaded", seconds):
-        return Own(spec, obj, module, seconds)
-
-
-def load_registered(
-    spec: str, find: Callable[[], Any], arguments: tuple[str, ...], module: str, seconds: float | None = None
-) -> System:
-    """As `load`, of what a plug-in registered: a class, or a function where there are arguments, is called with these;
-    any other object is taken as it is."""
-    with foreign(f"system {spec!r} cannot be loaded", seconds):
-        obj = find()
-        obj = obj(*arguments) if inspect.isclass(obj) or arguments else obj
-        return Own(spec, obj, sys.modules.get(module) or ModuleType(module), seconds)
+        return Own(spec, *(find() if find else find_object(spec)), seconds)
 
 
 def find_object(spec: str, what: str = "system") -> tuple[Any, ModuleType]:
@@ -299,13 +282,6 @@ def code_version(*things: object, state: bool = True, with_parts: Iterable[str] 
     read, else constants count only: strings, numbers, compiled patterns, and collections of them.
 
     `with_parts` are more texts that are a part of it.
-
-    >>> def exclaims(text, mark="!"):
-    ...     return text + mark
-    >>> def asks(text, mark="?"):
-    ...     return text + mark
-    >>> code_version(exclaims) == code_version(asks), code_version(exclaims) == code_version(exclaims)
-    (False, True)
     """
     hasher = _hasher()(state)
     return CodeVersion(fingerprint([*with_parts, hasher.hash(things)]), tuple(hasher.unseen))

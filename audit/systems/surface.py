@@ -23,8 +23,9 @@ class Similarity(Ready):
     tasks: tuple[str, ...] = ("similarity",)
     languages: tuple[str, ...] = ("*",)
 
-    def __init__(self, name: str, score: Callable[[str, str], float], summary: str, settings: Mapping[str, object]):
-        self.name, self.summary, self.settings, self._score = name, summary, settings, score
+    def __init__(self, name: str, score: Callable[[str, str], float], summary: str, **settings: object):
+        self.name, self.summary, self._score = name, summary, score
+        self.settings: Mapping[str, object] = settings
         self.version = package_version("rapidfuzz") if name == "rapidfuzz" else "1"
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
@@ -59,37 +60,20 @@ def trigram_cosine(first: str, second: str) -> float:
     >>> trigram_cosine("repairs", "Repairs"), round(trigram_cosine("repairs", "repaired"), 2)
     (1.0, 0.67)
     """
-    counts, others = _trigrams(first), _trigrams(second)
+    lines = [f" {' '.join(text.lower().split())} ".replace("  ", "") for text in (first, second)]
+    counts, others = (Counter(line[at : at + 3] for at in range(len(line) - 2)) for line in lines)
     if counts == others:
         return 1.0
     lengths = sum(n * n for n in counts.values()) * sum(n * n for n in others.values())
     return sum(n * others[run] for run, n in counts.items()) / math.sqrt(lengths) if lengths else 0.0
 
 
-def _trigrams(text: str) -> Counter[str]:
-    line = " ".join(text.lower().split())
-    line = f" {line} " if line else ""
-    return Counter(line[at : at + 3] for at in range(len(line) - 2))
-
-
-def _similarity(name: str, score: Callable[[str, str], float], summary: str, **settings: object) -> Any:
-    return partial(Similarity, name, score, summary, settings)
-
-
 _STAY = "share of characters that stay when one text is edited into the other (rapidfuzz)"
-RapidFuzz = _similarity("rapidfuzz", edited, _STAY, scorer="ratio")
-WordJaccard = _similarity(
-    "word-jaccard", jaccard, "share of all different words that both texts have", words="lower case"
-)
-TrigramCosine = _similarity(
-    "trigram-cosine", trigram_cosine, "cosine of the counts of three neighbouring characters", characters=3
-)
-
-
-def summarize(inputs: Sequence[Input], choose: Callable[[str], str]) -> list[Output]:
-    """Return a summary of each text; the whole text where `choose` finds nothing to choose from, so that none is
-    empty."""
-    return [Output(text=choose(item.text).strip() or item.text.strip()) for item in inputs]
+_WORDS = "share of all different words that both texts have"
+_THREE = "cosine of the counts of three neighbouring characters"
+RapidFuzz = partial(Similarity, "rapidfuzz", edited, _STAY, scorer="ratio")
+WordJaccard = partial(Similarity, "word-jaccard", jaccard, _WORDS, words="lower case")
+TrigramCosine = partial(Similarity, "trigram-cosine", trigram_cosine, _THREE, characters=3)
 
 
 class Lead(Ready):
@@ -104,17 +88,16 @@ class Lead(Ready):
     version = "1"
 
     def __init__(self, sentences: int = 3):
-        self.name = f"lead-{sentences}"
-        self.summary = f"the first {sentences} sentences"
+        self.name, self.summary = f"lead-{sentences}", f"the first {sentences} sentences"
         self.settings: Mapping[str, object] = {"sentences": sentences}
         self._sentences = sentences
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return [Output(text=self._choose(item.text, item.languages[0])) for item in inputs]
-
-    def _choose(self, text: str, language: str) -> str:
-        spans = Analysis(text, language).spans[: self._sentences]
-        return text[spans[0][0] : spans[-1][1]] if spans else text.strip()
+        spans = [Analysis(item.text, item.languages[0]).spans[: self._sentences] for item in inputs]
+        return [
+            Output(text=item.text[of[0][0] : of[-1][1]] if of else item.text.strip())
+            for item, of in zip(inputs, spans, strict=True)
+        ]
 
 
 _CLASSES = {"lexrank": ("lex_rank", "LexRank"), "lsa": ("lsa", "Lsa"), "luhn": ("luhn", "Luhn")}
@@ -125,15 +108,14 @@ class Sumy(ABC):
     and Ježek, 2004) and `luhn` (Luhn, IBM Journal 2, 1958).
 
     The `sentences` with the highest ratings are joined in the order of the text, earlier ones first among equals. A
-    text without a sentence, or with as few as asked for, is its own summary.
+    text without a sentence, or with as few as asked for, is its own summary. `stop_words` is the language whose stop
+    words of sumy's are no words; `joint` stands between two sentences.
     """
 
     tasks: tuple[str, ...] = ("summarization",)
     languages: tuple[str, ...]
     stop_words: str
-    """The language whose stop words of sumy's are no words."""
     joint = ""
-    """What stands between two sentences."""
 
     def __init__(self, algorithm: str, name: str, sentences: int = 3):
         self.name = name
@@ -150,7 +132,7 @@ class Sumy(ABC):
         _parts(self._algorithm, self.stop_words)
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return summarize(inputs, self._choose)
+        return [Output(text=self._choose(item.text).strip() or item.text.strip()) for item in inputs]
 
     @staticmethod
     @abstractmethod

@@ -6,7 +6,6 @@ model is trained once in each process, from the file: no model is stored.
 """
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -14,11 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from audit.corpora.files import FileCorpus
-from audit.errors import BadFile, BadOutput
+from audit.errors import BadFile
 from audit.files import read_text, toml_of
 from audit.keys import canonical, fingerprint
 from audit.systems.base import Ready, missing, package_version
-from audit.tasks import TASKS, Input, Output, Task, get_task
+from audit.tasks import TASKS, Input, Output, get_task
 from audit.tasks.classification import SCHEMES
 from audit.user_models import refuse
 
@@ -46,17 +45,10 @@ def _tasks_with(labels: Sequence[str], number: int) -> dict[str, dict[str, str]]
     for name in [*(name for name in TASKS.names() if TASKS.get(name).labels), *schemes]:
         task = get_task(name)
         own = {label.casefold(): label for label in task.labels}
-        if task.texts == number and _says_labels(task) and all(label.casefold() in own for label in labels):
+        is_classifier = task.question_kind == "input" and name != "similarity"
+        if task.texts == number and is_classifier and all(label.casefold() in own for label in labels):
             spellings[name] = {label: own[label.casefold()] for label in labels}
     return spellings
-
-
-def _says_labels(task: Task) -> bool:
-    """Return whether an output is a label with a confidence, as a classifier gives it (a similarity is a number)."""
-    try:
-        return task.question_kind == "input" and all(task.checked(Output(label, 1.0)).label for label in task.labels)
-    except BadOutput:
-        return False
 
 
 class Labelled(NamedTuple):
@@ -92,13 +84,16 @@ def labelled(path: Path, _changed: int) -> Labelled:
     return Labelled(texts, tuple(spelling[gold] for gold in golds), tasks, corpus.fingerprint())
 
 
-class Trained(ABC):
-    """A kind of baseline, trained on a file: `kind(FILE)`. Raises what `labelled` raises."""
+class Logreg:
+    """The systems `logreg:FILE`: TF-IDF of words and pairs of neighbours, and multinomial logistic regression.
 
-    kind: str
-    about: str
-    training: Mapping[str, object]
-    """Settings of the training; part of the version."""
+    Of a pair the terms are those of the second text, and once more its words that the first has not; and `pair_traits`.
+    The score is the model's probability. Raises what `labelled` raises.
+    """
+
+    kind = "logreg"
+    about = "TF-IDF of words and logistic regression (scikit-learn)"
+    training: Mapping[str, object] = {"terms": "1-2 words, lower case", "min_df": 1, "tf": "1 + ln", "C": 10.0}
 
     def __init__(self, path: str | Path, name: str = "", languages: tuple[str, ...] = ("*",)):
         self._path = Path(path)
@@ -128,21 +123,25 @@ class Trained(ABC):
         shares = self.shares(classifier, self._features(vectorizer.transform(texts), texts))
         return [Output(self.labels[row.argmax()], min(1.0, float(row.max()))) for row in shares]
 
-    @abstractmethod
     def terms(self, texts: Sequence[str]) -> list[str]:
         """Return the terms of a text or pair, each as often as it is there."""
-
-    @abstractmethod
-    def fit(self, features: Any, golds: Sequence[str]) -> Any:
-        """Return what `shares` needs, from a matrix (texts, features) and the texts' labels."""
-
-    @abstractmethod
-    def shares(self, fitted: Any, features: Any) -> Any:
-        """Return a matrix (texts, labels) whose rows sum to 1; a row depends on no other."""
+        words = tokens(texts[-1])
+        known = set(tokens(texts[0]))
+        return [*words, *map(" ".join, pairwise(words)), *(f"{word} ∉" for word in words if word not in known)]
 
     def traits(self, texts: Sequence[str]) -> list[float]:
         """Return what else is known of a pair, as numbers of about 0 to 1; nothing of a single text."""
-        return []
+        return pair_traits(*texts) if len(texts) == 2 else []
+
+    def fit(self, features: Any, golds: Sequence[str]) -> Any:
+        """Return what `shares` needs, from a matrix (texts, features) and the texts' labels."""
+        from sklearn.linear_model import LogisticRegression
+
+        return LogisticRegression(C=float(str(self.training["C"])), max_iter=2_000).fit(features, golds)
+
+    def shares(self, fitted: Any, features: Any) -> Any:
+        """Return a matrix (texts, labels) whose rows sum to 1; a row depends on no other."""
+        return fitted.predict_proba(features)
 
     @cached_property
     def _model(self) -> tuple[Any, Any]:
@@ -171,38 +170,6 @@ def _folded(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple("".join(filter(str.isalnum, text.casefold())) for text in texts)
 
 
-class Logreg(Trained):
-    """The systems `logreg:FILE`: TF-IDF of words and pairs of neighbours, and multinomial logistic regression.
-
-    Of a pair the terms are those of the second text, and once more its words that the first has not; and traits: which
-    share of the second's words the first has, how alike the two are in words and length, whether the second has numbers
-    that the first has not. The score is the model's probability.
-    """
-
-    kind = "logreg"
-    about = "TF-IDF of words and logistic regression (scikit-learn)"
-    training: Mapping[str, object] = {"terms": "1-2 words, lower case", "min_df": 1, "tf": "1 + ln", "C": 10.0}
-
-    def terms(self, texts: Sequence[str]) -> list[str]:
-        words = tokens(texts[-1])
-        both = [*words, *map(" ".join, pairwise(words))]
-        if len(texts) == 1:
-            return both
-        known = set(tokens(texts[0]))
-        return [*both, *(f"{word} ∉" for word in words if word not in known)]
-
-    def traits(self, texts: Sequence[str]) -> list[float]:
-        return pair_traits(*texts) if len(texts) == 2 else []
-
-    def fit(self, features: Any, golds: Sequence[str]) -> Any:
-        from sklearn.linear_model import LogisticRegression
-
-        return LogisticRegression(C=float(str(self.training["C"])), max_iter=2_000).fit(features, golds)
-
-    def shares(self, fitted: Any, features: Any) -> Any:
-        return fitted.predict_proba(features)
-
-
 def pair_traits(first: str, second: str) -> list[float]:
     """Return the share of the second text's words that are in the first, the share of all words that both have, the
     length of the second for that of the first (at most 2), and whether the second has a number that the first has not.
@@ -219,13 +186,10 @@ def pair_traits(first: str, second: str) -> list[float]:
     ]
 
 
-class Centroid(Trained):
+class Centroid(Logreg):
     """The systems `centroid:FILE`: the label whose texts' mean vector is nearest, by the cosine of TF-IDF of runs of
-    two to four characters.
-
-    It knows no words, and so hardly minds typing errors. Of a pair the runs of both texts count, apart. The score is a
-    softmax of ten times the cosines, and no probability.
-    """
+    two to four characters; it hardly minds typing errors. Of a pair the runs of both texts count, apart. The score is a
+    softmax of ten times the cosines, and no probability."""
 
     kind = "centroid"
     about = "nearest mean of TF-IDF of 2-4 characters (scikit-learn)"
@@ -238,6 +202,9 @@ class Centroid(Trained):
             mark = f"{place}:" if len(texts) > 1 else ""
             runs += [mark + line[at : at + size] for size in (2, 3, 4) for at in range(len(line) - size + 1)]
         return runs
+
+    def traits(self, texts: Sequence[str]) -> list[float]:
+        return []
 
     def fit(self, features: Any, golds: Sequence[str]) -> Any:
         import numpy as np
@@ -263,17 +230,28 @@ class Keywords(Ready):
 
     def __init__(self, path: str | Path, name: str = "", languages: tuple[str, ...] = ("*",)):
         path = Path(path)
-        self._words = words = read_words(path)
-        self.name = name or f"keywords:{path.name}"
-        self.languages = languages
+        words = toml_of(path, read_text(path), _HELP)
+        for label, of_label in words.items():
+            is_list = isinstance(of_label, list) and all(isinstance(one, str) and one.strip(" *") for one in of_label)
+            if not is_list or not label.strip() or "," in label:
+                refuse(path, [(label, f"must be a list of words in quotes, of a label without commas; {_HELP}")])
+        if len({label.casefold() for label in words}) < max(2, len(words)) or not any(words.values()):
+            raise BadFile(f"{path}: must have two labels or more, each written once, and a word; {_HELP}")
+        self.name, self.languages = name or f"keywords:{path.name}", languages
         exact = [task for task, own in _tasks_with(tuple(words), 1).items() if list(own.values()) == list(words)]
         self.tasks = (*exact, f"classification/{','.join(sorted(words))}")
         self.summary = f"the label with the most of {sum(map(len, words.values()))} words in the text"
         self.settings: Mapping[str, object] = {"labels": list(words)}
         # The number counts up whenever the same words give another output.
         self.version = fingerprint(["1", canonical(list(map(list, words.items())))])
-        self._patterns = {label: _pattern(of_label) for label, of_label in words.items() if of_label}
-        self._otherwise = next((label for label, of_label in words.items() if not of_label), next(iter(words)))
+        # Of the words of a label the longest first: what a phrase has counts once.
+        self._patterns = {
+            label: re.compile("|".join(map(_spelled, sorted(of_label, key=len, reverse=True))))
+            for label, of_label in words.items()
+            if of_label
+        }
+        otherwise = next((label for label, of_label in words.items() if not of_label), next(iter(words)))
+        self._otherwise = Output(otherwise, 1 / len(words))
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         return [self._output(item.text) for item in inputs]
@@ -282,27 +260,7 @@ class Keywords(Ready):
         plain = " ".join(text.casefold().replace("’", "'").split())
         hits = {label: len(pattern.findall(plain)) for label, pattern in self._patterns.items()}
         best, total = max(hits, key=hits.__getitem__), sum(hits.values())
-        return Output(best, hits[best] / total) if total else Output(self._otherwise, 1 / len(self._words))
-
-
-def read_words(path: Path) -> dict[str, tuple[str, ...]]:
-    """Return the words of each label, in the order of the file. Raises BadFile, which names the label."""
-    content = toml_of(path, read_text(path), _HELP)
-    found = []
-    for label, words in content.items():
-        if not isinstance(words, list) or not all(isinstance(word, str) and word.strip(" *") for word in words):
-            found.append((label, f"must be a list of words in quotes; {_HELP}"))
-        if not label.strip() or "," in label:
-            found.append((label, f"{label!r} is no label; a label has a letter and no comma"))
-    refuse(path, found)
-    if len({label.casefold() for label in content}) < max(2, len(content)) or not any(content.values()):
-        raise BadFile(f"{path}: must have two labels or more, each written once, and a word; {_HELP}")
-    return {label: tuple(words) for label, words in content.items()}
-
-
-def _pattern(words: Sequence[str]) -> re.Pattern[str]:
-    """Return any of the words, the longest first: what a phrase has counts once."""
-    return re.compile("|".join(map(_spelled, sorted(words, key=len, reverse=True))))
+        return Output(best, hits[best] / total) if total else self._otherwise
 
 
 def _spelled(word: str) -> str:

@@ -46,7 +46,6 @@ def test_texts_of_several_languages_go_into_every_target_but_their_own(tmp_path)
     [
         ("text\nIt rains.\n", "row '1' does not say which language .* target_language, or say targets="),
         ("text,target_language\nIt rains.,es\nIt snows.,\n", "row '2' does not say"),
-        ("text,target_language\nIt rains.,Spanish!\n", "target_language 'Spanish!'; give every row a code such as"),
         ("text,target_language\nIt rains.,jp\n", "target_language 'jp'; give every row a code such as"),
     ],
 )

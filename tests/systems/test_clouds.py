@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import pickle
-import re
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 from service import Reply, serving
 
-from audit.errors import BadFile, BadOutput, Declined, Unanswered
+from audit.errors import BadOutput, Declined, Unanswered
 from audit.systems import get_system
 from audit.systems.clouds import alibaba_signature, tencent_signature, youdao_signature
 from audit.tasks import Input, Output, get_task
@@ -79,79 +78,54 @@ def amazon_error(code):
     return Reply({"__type": f"com.amazonaws#{code}", "Message": "said so"}, 400, AMAZON)
 
 
-GOOGLE_ERRORS = (
-    ("refused", google_error("PERMISSION_DENIED", 403)),
-    ("again", google_error("RESOURCE_EXHAUSTED", 429)),
-    ("input", google_error("INVALID_ARGUMENT", 400)),
-)
+def errors(make, **codes):
+    return tuple((kind, make(*code) if isinstance(code, tuple) else make(code)) for kind, code in codes.items())
+
+
+def baidu_error(code):
+    return {"error_code": code, "error_msg": "said so"}
+
+
 BAIDU = ("BAIDU_API_KEY", "BAIDU_SECRET_KEY")
-BAIDU_ERRORS = tuple(
-    (kind, {"error_code": code, "error_msg": "said so"})
-    for kind, code in (("refused", 6), ("again", 18), ("closed", 17), ("input", 282131))
+GOOGLE = ("GOOGLE_APPLICATION_CREDENTIALS",)
+GOOGLE_ERRORS = errors(
+    google_error, refused=("PERMISSION_DENIED", 403), again=("RESOURCE_EXHAUSTED", 429), input=("INVALID_ARGUMENT", 400)
 )
+BAIDU_ERRORS = errors(baidu_error, refused=6, again=18, closed=17, input=282131)
+MOVIE = "Una buena película."
 ALL = {
     "comprehend": Recorded(
-        "/",
-        EN,
-        (amazon("POSITIVE", Positive=0.7), amazon("NEGATIVE", Negative=0.9)),
-        BOTH,
+        "/", EN, (amazon("POSITIVE", Positive=0.7), amazon("NEGATIVE", Negative=0.9)), BOTH,
         ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"),
-        (
-            ("refused", amazon_error("UnrecognizedClientException")),
-            ("again", amazon_error("ThrottlingException")),
-            ("input", amazon_error("UnsupportedLanguageException")),
-        ),
+        errors(amazon_error, refused="UnrecognizedClientException", again="ThrottlingException",
+               input="UnsupportedLanguageException"),
         amazon("AMAZED"),
     ),
     "azure-language": Recorded(
-        "/language/:analyze-text?api-version=2023-04-01",
-        EN,
-        (azure("positive", 0.7), azure("negative", 0.9)),
-        BOTH,
+        "/language/:analyze-text?api-version=2023-04-01", EN, (azure("positive", 0.7), azure("negative", 0.9)), BOTH,
         ("AZURE_LANGUAGE_KEY",),
-        (
-            ("refused", azure_error("401", 401)),
-            ("again", azure_error("TooManyRequests", 429)),
-            ("input", azure_error("InvalidArgument", 400)),
-            ("again", {"results": {"documents": [], "errors": [{"id": "0", "error": {"code": "Timeout"}}]}}),
-        ),
+        (*errors(azure_error, refused=("401", 401), again=("TooManyRequests", 429), input=("InvalidArgument", 400)),
+         ("again", {"results": {"documents": [], "errors": [{"id": "0", "error": {"code": "Timeout"}}]}})),
         azure("amazed", 0.5),
     ),
     "azure-translator": Recorded(
-        "/translate?api-version=2026-06-06",
-        ES,
-        ({"value": [{"translations": [{"language": "es", "text": "Una buena película."}]}]},),
-        SPANISH,
-        ("AZURE_TRANSLATOR_KEY",),
-        (
-            ("refused", azure_error(401000, 401)),
-            ("closed", azure_error(403002, 403)),
-            ("again", azure_error(429001, 429)),
-            ("input", azure_error(400036, 400)),
-        ),
+        "/translate?api-version=2026-06-06", ES,
+        ({"value": [{"translations": [{"language": "es", "text": MOVIE}]}]},), SPANISH, ("AZURE_TRANSLATOR_KEY",),
+        errors(azure_error, refused=(401000, 401), closed=(403002, 403), again=(429001, 429), input=(400036, 400)),
     ),
     "google-language": Recorded(
-        "/v2/documents:analyzeSentiment",
-        EN,
+        "/v2/documents:analyzeSentiment", EN,
         ({"documentSentiment": {"score": 0.7, "magnitude": 1.5}}, {"documentSentiment": {"magnitude": 0.1}}),
-        (Output("positive", 0.7), Output("neutral", 1.0)),
-        ("GOOGLE_APPLICATION_CREDENTIALS",),
-        GOOGLE_ERRORS,
+        (Output("positive", 0.7), Output("neutral", 1.0)), GOOGLE, GOOGLE_ERRORS,
     ),
     "google-translate": Recorded(
-        "/v3/projects/a-project/locations/global:translateText",
-        ES,
-        ({"translations": [{"translatedText": "Una buena película."}]},),
-        SPANISH,
-        ("GOOGLE_APPLICATION_CREDENTIALS",),
-        GOOGLE_ERRORS,
+        "/v3/projects/a-project/locations/global:translateText", ES, ({"translations": [{"translatedText": MOVIE}]},),
+        SPANISH, GOOGLE, GOOGLE_ERRORS,
     ),
     "corenlp": Recorded(
-        "/?properties=%7B%22annotators%22",
-        EN,
+        "/?properties=%7B%22annotators%22", EN,
         (corenlp("Positive", 0, 0, 0.25, 0.5, 0.25), corenlp("Very negative", 0.5, 0.375, 0.125, 0, 0)),
-        (Output("positive", 0.75), Output("negative", 0.875)),
-        unknown=corenlp("Amazed", 0.2, 0.2, 0.2, 0.2, 0.2),
+        (Output("positive", 0.75), Output("negative", 0.875)), unknown=corenlp("Amazed", 0.2, 0.2, 0.2, 0.2, 0.2),
     ),
     "baidu-sentiment": Recorded(
         "/rpc/2.0/nlp/v1/sentiment_classify?charset=UTF-8&access_token=token%2Bmarked%2F9Z",
@@ -161,54 +135,31 @@ ALL = {
         "/rpc/2.0/nlp/v2/simnet?", PAIR, ({"log_id": 1, "score": 0.458},), (Output(score=0.458),), BAIDU, BAIDU_ERRORS
     ),
     "baidu-translate": Recorded(
-        "/rpc/2.0/mt/texttrans/v1?",
-        ES,
-        ({"result": {"from": "en", "to": "spa", "trans_result": [{"dst": "Una buena película."}]}, "log_id": 1},),
-        SPANISH,
-        BAIDU,
-        BAIDU_ERRORS,
+        "/rpc/2.0/mt/texttrans/v1?", ES,
+        ({"result": {"from": "en", "to": "spa", "trans_result": [{"dst": MOVIE}]}, "log_id": 1},), SPANISH,
+        BAIDU, BAIDU_ERRORS,
     ),
     "alibaba-sentiment": Recorded(
-        "/",
-        ZH,
+        "/", ZH,
         (alibaba("正面", positive_prob=0.7, negative_prob=0.2), alibaba("中性", positive_prob=0.2, negative_prob=0.1)),
         (Output("positive", 0.7), Output("neutral", 0.8)),
         ("ALIBABA_CLOUD_ACCESS_KEY_ID", "ALIBABA_CLOUD_ACCESS_KEY_SECRET"),
-        (
-            ("refused", Reply({"Code": "InvalidAccessKeyId.NotFound", "Message": "said so"}, 404)),
-            ("again", Reply({"Code": "Throttling.User", "Message": "said so"}, 400)),
-            ("closed", Reply({"Code": "BasicServiceNotActivated", "Message": "said so"}, 400)),
-            ("input", Reply({"Code": "TextLimitExceeded", "Message": "too long"}, 405)),
-        ),
+        errors(lambda code, status: Reply({"Code": code, "Message": "said so"}, status),
+               refused=("InvalidAccessKeyId.NotFound", 404), again=("Throttling.User", 400),
+               closed=("BasicServiceNotActivated", 400), input=("TextLimitExceeded", 405)),
         alibaba("惊讶"),
     ),
     "tencent-sentiment": Recorded(
-        "/",
-        ZH,
-        (tencent(Sentiment="positive", Positive=0.7), tencent(Sentiment="negative", Negative=0.9)),
-        BOTH,
+        "/", ZH, (tencent(Sentiment="positive", Positive=0.7), tencent(Sentiment="negative", Negative=0.9)), BOTH,
         ("TENCENTCLOUD_SECRET_ID", "TENCENTCLOUD_SECRET_KEY"),
-        tuple(
-            (kind, tencent(Error={"Code": code, "Message": "said so"}))
-            for kind, code in (
-                ("refused", "AuthFailure.SignatureFailure"),
-                ("again", "RequestLimitExceeded"),
-                ("closed", "UnsupportedRegion"),
-                ("input", "InvalidParameterValue.TextTooLong"),
-            )
-        ),
+        errors(lambda code: tencent(Error={"Code": code, "Message": "said so"}), refused="AuthFailure.SignatureFailure",
+               again="RequestLimitExceeded", closed="UnsupportedRegion", input="InvalidParameterValue.TextTooLong"),
         tencent(Sentiment="amazed"),
     ),
     "youdao-translate": Recorded(
-        "/api",
-        ES,
-        ({"errorCode": "0", "query": "A good film.", "translation": ["Una buena película."], "l": "en2es"},),
-        SPANISH,
+        "/api", ES, ({"errorCode": "0", "query": "A good film.", "translation": [MOVIE], "l": "en2es"},), SPANISH,
         ("YOUDAO_APP_KEY", "YOUDAO_APP_SECRET"),
-        tuple(
-            (kind, {"errorCode": code})
-            for kind, code in (("refused", "202"), ("again", "411"), ("closed", "401"), ("input", "102"))
-        ),
+        errors(lambda code: {"errorCode": code}, refused="202", again="411", closed="401", input="102"),
     ),
 }  # fmt: skip
 
@@ -383,17 +334,3 @@ def test_youdaos_signature():
     long = "0123456789 and a text of more than twenty 9876543210"
     written = b"key0123456789529876543210" + b"salt1700000000secret"
     assert youdao_signature("key", long, "salt", "1700000000", "secret") == hashlib.sha256(written).hexdigest()
-
-
-@pytest.mark.parametrize(
-    ("spec", "text", "says"),
-    [
-        ("comprehend", 'regoin = "eu-west-1"', "regoin: there is no such key, did you mean 'region'?"),
-        ("youdao-translate", 'codes = { "Chinese!" = "zh" }', "codes: 'Chinese!' is no code such as es"),
-    ],
-)
-def test_mistakes_in_the_file(spec, text, says, tmp_path):
-    file = tmp_path / "service.toml"
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(BadFile, match=re.escape(says)):
-        get_system(f"{spec}:{file}")

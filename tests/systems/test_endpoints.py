@@ -9,7 +9,6 @@ import json
 import logging
 import pickle
 import re
-import socket
 import threading
 import time
 
@@ -74,10 +73,7 @@ def test_name_version_and_url_are_enough(tmp_path):
 
 def test_a_request_of_ones_own_and_an_answer_of_theirs(tmp_path, monkeypatch):
     monkeypatch.setenv("ACME_KEY", SECRET)
-
-    def answer(body, number):
-        return {"results": [{"prediction": {"the class": "POS"}, "p": [0.25, 0.75]} for _ in body["documents"]]}
-
+    one = {"prediction": {"the class": "POS"}, "p": [0.25, 0.75]}
     more = """
     batch = 3
     request = { documents = "{texts}", model = "large", options = { top = 1 } }
@@ -85,7 +81,7 @@ def test_a_request_of_ones_own_and_an_answer_of_theirs(tmp_path, monkeypatch):
     labels = { POS = "positive", NEG = "negative" }
     headers = { Authorization = "Bearer ${ACME_KEY}", X-Team = "tests" }
     """
-    with serving(answer) as server:
+    with serving(lambda body, number: {"results": [one] * len(body["documents"])}) as server:
         assert get_system(server.file(tmp_path, more)).run(INPUTS[:7]) == [Output("positive", 0.75)] * 7
     body = next(body for body in server.bodies if body["documents"][0] == TEXTS[0])
     assert body == {"documents": TEXTS[:3], "model": "large", "options": {"top": 1}}
@@ -110,52 +106,24 @@ def test_pairs_and_several_labels(tmp_path):
         assert [output.label for output in system.run(INPUTS[:3])] == ["none", "late+rude", "none"]
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ({"outputs": {}}, "the answer has no list where 'outputs[*].label' has [*], but {}"),
-        ({"outputs": [{}]}, "the answer has nothing at 'outputs[*].label', but {}"),
-        ({"outputs": [{"label": "positive", "score": "0.9"}]}, "a score must be a number, the answer has '0.9'"),
-    ],
-)
-def test_an_answer_that_cannot_be_used(tmp_path, content, says):
-    with serving(lambda body, number: Reply(content)) as server, pytest.raises(BadOutput, match=re.escape(says)):
-        get_system(server.file(tmp_path)).run(INPUTS[:1])
-
-
 def input_of(text, target="es", language="en"):
     return Input.of(text, language=language, target=target)
 
 
-def test_a_request_has_one_pair_of_languages_whatever_comes_together(tmp_path):
-    def answer(body, number):
-        pair = f"{body['source_language']}>{body['target_language']}"
-        return {"outputs": [{"text": f"{pair} {text}"} for text in body["texts"]]}
-
-    with serving(answer) as server:
-        system = get_system(server.file(tmp_path, 'tasks = ["translation"]\n'))
-        said = system.run([input_of("a"), input_of("b", "fr"), input_of("c"), input_of("d", "en", "es")])
-    assert said == [Output(text=text) for text in ("en>es a", "en>fr b", "en>es c", "es>en d")]
-    assert len(server.bodies) == 3
-
-
 @pytest.mark.parametrize(
-    ("more", "read", "there"),
+    ("more", "there"),
     [
-        ('languages = ["en", "es"]\ncodes = { es = "a b&c" }', ("en", "es"), [True, False, True]),
-        ('pairs = ["en-es", "en-fr"]', ("en",), [True, True, False]),
+        ('languages = ["en", "es"]\ncodes = { es = "a b&c" }', [True, False, True]),
+        ('pairs = ["en-es", "en-fr"]', [True, True, False]),
     ],
 )
-def test_pairs_that_a_service_does_not_have_are_absent_and_not_asked(tmp_path, more, read, there):
+def test_a_request_has_one_pair_of_languages_and_pairs_that_it_does_not_have_are_absent(tmp_path, more, there):
     with serving(lambda body, number: ["x"]) as server:
-        path = tmp_path / "url.toml"
         url = f"{server.url}?from={{source_language}}&to={{target_language}}"
-        request = 'request = ["{text}"]\nanswer = { text = "[0]" }\n'
-        path.write_text(f'name = "a"\nversion = "1"\nurl = "{url}"\ntasks = ["translation"]\n{request}{more}')
-        system = get_system(f"http:{path}")
-        said = system.run([input_of("a"), input_of("b", "fr"), input_of("c", "en", "es")])
+        request = 'tasks = ["translation"]\nrequest = ["{text}"]\nanswer = { text = "[0]" }\n'
+        asked = (Input.of("a", target="es"), Input.of("b", target="fr"), Input.of("c", language="es", target="en"))
+        said = described(tmp_path, minimal(request + more, url)).run(asked)
     assert [not output.absent for output in said] == there
-    assert system.languages == read
     assert f"/classify?from=en&to={'a%20b%26c' if 'codes' in more else 'es'}" in server.paths
 
 
@@ -233,11 +201,9 @@ def test_every_key_is_sent(tmp_path, monkeypatch, form, structured):
     [
         ("classification/finance,sports", Input.of("The bank."), '{"label": "Finance"}', Output("finance")),
         ("similarity", Input.of("a", "b"), '{"score": 0.75}', Output(score=0.75)),
-        ("question-answering", Input.of("Paris is big.", "What?"), '{"answer": "Paris"}', Output(text="Paris")),
         ("question-answering", Input.of("Paris.", "When?"), '{"answer": null}', Output(text="unanswerable")),
         ("summarization", Input.of("It rained all day."), '{"summary": "It rained."}', Output(text="It rained.")),
         ("translation", Input.of("It rains.", target="es"), "Llueve {mucho}.", Output(text="Llueve {mucho}.")),
-        ("classification/refund+late+rude", BORING, '{"labels": ["late", "Refund"]}', Output("refund+late")),
         ("classification/refund+late+rude", BORING, "Rude, late.", Output("late+rude")),
         ("classification/refund+late+rude", BORING, "None.", Output("none")),
     ],
@@ -273,15 +239,11 @@ def test_reasoning_is_kept_and_is_no_answer(tmp_path, said):
     [
         (reply("It is not positive."), "the answer is none of positive, neutral, negative", "It is not positive."),
         (reply('{"mood": "positive"}'), "the answer has no 'label'", '{"mood": "positive"}'),
-        (reply('{"label": "posi'), "a part of a JSON object", '{"label": "posi'),
         (reply(None, refusal="I cannot judge that."), "the model refused to answer", "I cannot judge that."),
-        (reply("Well", finish_reason="content_filter"), "content filter", "Well"),
         (reply('{"label":', finish_reason="length"), "cut off", '{"label":'),
-        (reply(""), "answer is empty", ""),
         (reply('{"label": "positive"} {"label": "negative"}'), "differ", '{"label": "positive"} {"label": "negative"}'),
         (responses({"type": "refusal", "refusal": "I cannot."}), "the model refused to answer", "I cannot."),
         (responses(incomplete_details={"reason": "max_output_tokens"}), "only reasoning came, which was cut", "Hm."),
-        (responses(), "only reasoning came, and no answer", "Hm."),
     ],
 )
 def test_an_answer_that_is_none_is_an_error_with_what_was_written(tmp_path, said, error, raw):
@@ -308,10 +270,6 @@ def test_probabilities_become_scores(tmp_path):
     ran, server = outputs(tmp_path, lambda body, number: said, "logprobs = true")
     assert ran == [Output("negative", 0.740818)]  # e^-0.3: of the label's two tokens alone
     assert server.bodies[0]["logprobs"] is True
-    said["choices"][0]["message"]["content"] = f"<think>Negative?</think>{''.join(token for token, _ in tokens)}"
-    listed[:0] = [{"token": token, "logprob": -9} for token in ("<think>", "Negative?", "</think>")]
-    listed.append({"token": "<|im_end|>", "logprob": -9})
-    assert outputs(tmp_path, lambda body, number: said, "logprobs = true")[0] == ran
 
 
 LABELS = {"very_good": "very_good", "bad": "bad", "c": "c", "c++": "c++"}
@@ -386,12 +344,9 @@ KINDS = {
     [
         (sleep, r"Unanswered: no answer within 0\.5 s \(asked 2 times\)"),
         (lambda: Reply(None), r"Unanswered: no connection \(RemoteProtocolError: .* \(asked 2 times\)"),
-        (lambda: Reply({"a": "x" * 999}, cut=True), r"Unanswered: no connection \(RemoteProtocolError"),
         (lambda: Reply(b"", 302, {"Location": "http://127.0.0.1:1/"}), "Declined: HTTP 302: it leads to 'http://127"),
         (lambda: Reply(b"<html>\nSorry</html>"), "BadOutput: the answer is not JSON: <html> Sorry</html>"),
-        (lambda: Reply(b"[" * 100_000), "BadOutput: the answer is not JSON"),
         (lambda: Reply(b"x" * (17 * 1024 * 1024)), "BadOutput: the answer is longer than 16,777,216 bytes|no answer"),
-        (lambda: Reply(b'data: {"choices": []}\n\n', headers={"Content-Type": "text/event-stream"}), "not JSON: data"),
         (lambda: Reply({"detail": "no"}, 401), r"Declined: HTTP 401: {\"detail\": \"no\"}"),
         (lambda: Reply({}, 429, {"Retry-After": "0.1"}), r"Unanswered: HTTP 429: {} \(asked 2 times\)"),
         (lambda: Reply(b"", 503), r"Unanswered: HTTP 503 \(asked 2 times\)"),
@@ -413,14 +368,6 @@ def test_a_fault_costs_its_own_input(tmp_path, kind, bad, says):
     assert [output.label for output in returned] == [None if at == 5 else label_of(t) for at, t in enumerate(TEXTS[:9])]
     assert re.search(says, returned[5].error)
     assert "\n" not in returned[5].error
-
-
-def test_nobody_is_there(tmp_path):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        system = described(tmp_path, minimal("tries = 2", f"http://127.0.0.1:{free.getsockname()[1]}/"))
-        with pytest.raises(Unanswered, match=r"no connection \(ConnectError"):
-            system.run(INPUTS[:1])
 
 
 def test_a_hundred_requests_are_under_way_at_once(tmp_path):
@@ -473,11 +420,10 @@ def answers_of(machine, times=1, **pace):
     return asyncio.run(all_of_them())
 
 
-@pytest.mark.parametrize("problem", [Unanswered("away"), TimeoutError(), ConnectionError("reset")])
-def test_what_was_not_answered_is_asked_again(problem):
-    machine = Machine(problem, problem)
+def test_what_was_not_answered_is_asked_again():
+    machine = Machine(Unanswered("away"), TimeoutError(), ConnectionError("reset"))
     assert answers_of(machine, limit=1) == ["right"]
-    assert machine.calls == 3
+    assert machine.calls == 4
 
 
 def test_pauses_and_the_rate_hold_for_all_calls():
@@ -503,23 +449,17 @@ def test_a_machine_without_answers_is_given_up_and_nothing_more_is_asked():
 
 
 @given(
-    script=st.lists(st.sampled_from(["right", "away", "declined", "nonsense", "left"]), min_size=0, max_size=60),
+    script=st.lists(st.sampled_from(["right", "away", "declined", "nonsense"]), max_size=60),
     limit=st.integers(1, 9),
     times=st.integers(1, 40),
 )
 def test_whatever_happens_every_call_ends_and_no_place_is_lost(script, limit, times):
-    problems = {
-        "away": Unanswered("away"),
-        "declined": Declined("no", inputs=True),
-        "nonsense": BadOutput("nonsense"),
-        "left": ConnectionError("reset"),
-    }
+    problems = {"away": Unanswered("away"), "declined": Declined("no", inputs=True), "nonsense": BadOutput("nonsense")}
     machine = Machine(*(problems.get(kind, kind) for kind in script))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("audit.systems.endpoint.FIRST_WAIT", 0)
         assert len(answers_of(machine, times, limit=limit, tries=3)) == times
-    assert machine.most <= limit
-    assert machine.at_once == 0
+    assert (machine.most <= limit, machine.at_once) == (True, 0)
     assert times <= machine.calls <= 3 * times
 
 
@@ -573,21 +513,14 @@ def test_secrets_are_neither_in_settings_nor_outputs_nor_logs_nor_pickles(tmp_pa
 @pytest.mark.parametrize(
     ("kind", "text", "says"),
     [
-        ("http", 'url = "http://h"', "name: is missing; it is what reports call the system"),
         ("http", minimal("urll = 1"), "urll: there is no such key, did you mean 'url'? allowed are name, version, "),
         (
             "http",
             minimal('request = { a = "{text_b}" }'),
             'request: must have "{texts}" (a list of them), "{text}", or',
         ),
-        ("http", minimal('headers = { X = "é" }'), "headers.X: must be printable ASCII"),
-        ("http", minimal('request = { a = "{texts}", b = 1979-05-27 }'), "request: has a date or a number that JSON"),
-        ("http", minimal('answer = { score = "x" }'), "answer.label: is missing; an output of sentiment has a label"),
-        ("http", minimal('answer = { label = "x[" }'), "answer.label: 'x[' must be a JMESPath such as"),
         ("http", minimal('labels = { POS = "good" }'), "labels: 'good' is no label of sentiment; allowed are positive"),
-        ("http", minimal('tasks = ["mood"]'), "unknown task 'mood'"),
         ("http", minimal('headers = { Authorization = "Bearer 4711" }'), "headers.Authorization: looks like a secret"),
-        ("http", minimal('request = { t = "{texts}", a = { api_key = "4711" } }'), "request.api_key: looks like a sec"),
         ("http", minimal(url="http://h/?key=4711"), "url.key: looks like a secret: take it from the environment"),
         ("chat", minimal('api_key = "4711"'), "api_key: looks like a secret: take it from the environment"),
         (
@@ -596,9 +529,6 @@ def test_secrets_are_neither_in_settings_nor_outputs_nor_logs_nor_pickles(tmp_pa
             "prompt.user: {txt} is no field here; allowed are {text}",
         ),
         ("chat", minimal('labels = { POS = "positive" }'), "labels: misses neutral, negative; it must have a word"),
-        ("chat", minimal('task = "sentimental"'), "unknown task 'sentimental'"),
-        ("chat", minimal('request = { tools = "x" }'), "request.tools: 'tools' cannot stand here"),
-        ("chat", minimal("modle = 1"), "there is no such key, did you mean 'model'"),
     ],
 )
 def test_a_mistake_in_the_file_is_one_sentence(tmp_path, kind, text, says):

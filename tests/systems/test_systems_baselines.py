@@ -53,7 +53,7 @@ def labels(system, *texts):
 
 
 @pytest.mark.parametrize("kind", ["logreg", "centroid"])
-def test_it_learns_the_labels_of_the_file(kind, tickets):
+def test_it_learns_the_labels_of_the_file(kind, tickets, pairs):
     system = get_system(f"{kind}:{tickets}")
     assert (system.name, system.tasks) == (f"{kind}:tickets.csv", ("classification/billing,delivery",))
     assert labels(system, ["My parcel has not come."], ["I cannot read the invoice!"]) == ["delivery", "billing"]
@@ -61,7 +61,11 @@ def test_it_learns_the_labels_of_the_file(kind, tickets):
     outputs = system.run(inputs)
     assert [system.run([item])[0] for item in inputs] == outputs  # a batch is its parts
     assert get_system(f"{kind}:{tickets}").run(inputs) == outputs  # as in another process
-    assert [get_task(system.tasks[0]).checked(output) for output in outputs] == outputs
+    of_pairs = get_system(f"{kind}:{pairs}")  # the task that has their labels, in its own spelling
+    assert of_pairs.tasks == ("inference",)
+    assert set(of_pairs.labels) == set(get_task("inference").labels)
+    door = labels(of_pairs, ["The door is open.", "The door is not open."])
+    assert kind == "centroid" or door == ["contradiction"]
 
 
 def test_a_probability_is_scikit_learns(tickets):
@@ -77,31 +81,6 @@ def test_a_probability_is_scikit_learns(tickets):
     (output,) = get_system(f"logreg:{tickets}").run([Input.of(text)])
     assert math.isclose(output.score, max(expected), rel_tol=1e-9)
     assert output.label == regression.classes_[expected.argmax()]
-
-
-@pytest.mark.parametrize("kind", ["logreg", "centroid"])
-def test_pairs_do_the_task_that_has_their_labels_in_its_own_spelling(kind, pairs):
-    system = get_system(f"{kind}:{pairs}")
-    assert system.tasks == ("inference",)
-    assert set(labels(system, ["It snowed.", "It did not snow."], ["A b.", "A b."])) <= set(
-        get_task("inference").labels
-    )
-    if kind == "logreg":
-        assert labels(system, ["The door is open.", "The door is not open."]) == ["contradiction"]
-
-
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        ("text,gold\na,x\nb,\nc,y\n", "row 2 has no gold; a system is trained on rows with a label, so take it out"),
-        ("text,gold,text_b\na,x,b\nb,y,\n", "row 2 has no text_b, and others do; give it one"),
-    ],
-)
-def test_a_file_that_cannot_train_is_refused_in_a_sentence(content, sentence, tmp_path):
-    (tmp_path / "bad.csv").write_text(content)
-    with pytest.raises(AuditError, match=sentence) as problem:
-        get_system(f"logreg:{tmp_path / 'bad.csv'}")
-    assert "bad.csv" in str(problem.value)
 
 
 def test_it_is_not_run_on_what_it_was_trained_on(tickets, tmp_path):
@@ -155,32 +134,23 @@ def test_the_label_with_the_most_words_is_the_output(keywords, text, label, scor
     assert (output(keywords, text).label, output(keywords, text).score) == (label, score)
 
 
-def test_it_does_every_task_on_texts_with_these_labels(keywords, tmp_path):
-    assert keywords.tasks == ("classification/billing,delivery,other",)
-    (tmp_path / "films.toml").write_text('positive = ["good"]\nnegative = ["bad"]\n')
-    films = get_system(f"keywords:{tmp_path / 'films.toml'}")
-    assert {"sentiment", "classification/inews", "classification/negative,positive"} == set(films.tasks)
-    assert output(films, "neither").label == "positive"  # no label is without words: the first one
-
-
 @pytest.mark.parametrize(
-    ("content", "sentence"),
+    ("spec", "content", "sentence"),
     [
-        ('a = ["x"]\n', "must have two labels or more, each written once, and a word"),
-        ('a = ["x", 3]\nb = []\n', "a: must be a list of words in quotes"),
+        ("logreg:bad.csv", "text,gold\na,x\nb,\nc,y\n", "row 2 has no gold; a system is trained on rows with a label"),
+        ("logreg:bad.csv", "text,gold,text_b\na,x,b\nb,y,\n", "row 2 has no text_b, and others do; give it one"),
+        ("keywords:bad.toml", 'a = ["x"]\n', "must have two labels or more, each written once, and a word"),
+        ("keywords:bad.toml", 'a = ["x", 3]\nb = []\n', "a: must be a list of words in quotes"),
     ],
 )
-def test_a_file_that_is_no_list_of_words_is_refused_in_a_sentence(content, sentence, tmp_path):
-    (tmp_path / "bad.toml").write_text(content)
-    with pytest.raises(AuditError, match=sentence) as problem:
-        get_system(f"keywords:{tmp_path / 'bad.toml'}")
-    assert "bad.toml" in str(problem.value)
+def test_a_file_that_is_of_no_use_is_refused_in_a_sentence(spec, content, sentence, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / spec.partition(":")[2]).write_text(content)
+    with pytest.raises(AuditError, match=f"^bad.*{sentence}"):
+        get_system(spec)
 
 
 # Surfaces
-
-
-SIMILARITIES = ["rapidfuzz", "word-jaccard", "trigram-cosine"]
 
 
 def score(name, first, second, language="en"):
@@ -188,7 +158,7 @@ def score(name, first, second, language="en"):
     return output.score
 
 
-@pytest.mark.parametrize("name", SIMILARITIES)
+@pytest.mark.parametrize("name", ["rapidfuzz", "word-jaccard", "trigram-cosine"])
 @given(first=st.text(max_size=60), second=st.text(max_size=60))
 def test_a_similarity_is_symmetric_and_1_with_itself(name, first, second):
     (output,) = get_system(name).run([Input.of(first, second)])
@@ -205,12 +175,14 @@ def test_known_similarities():
     assert score("trigram-cosine", " ", "a") == 0.0
 
 
-def summary(text, language="en"):
-    return get_system("lead-3").run([Input.of(text, language=language)])[0].text
-
-
-def test_the_first_three_sentences():
-    assert summary("Mr. A left. B came.\n\nC slept! D woke. E ate.") == "Mr. A left. B came.\n\nC slept!"
-    assert summary("甲来了。乙走了！丙睡了？丁醒了。", "zh") == "甲来了。乙走了！丙睡了？"
-    assert summary("  One only. ") == "One only."
-    assert summary(" ") == ""  # which the task refuses
+@pytest.mark.parametrize(
+    ("language", "text", "summary"),
+    [
+        ("en", "Mr. A left. B came.\n\nC slept! D woke. E ate.", "Mr. A left. B came.\n\nC slept!"),
+        ("zh", "甲来了。乙走了！丙睡了？丁醒了。", "甲来了。乙走了！丙睡了？"),
+        ("en", "  One only. ", "One only."),
+        ("en", " ", ""),  # which the task refuses
+    ],
+)
+def test_the_first_three_sentences(language, text, summary):
+    assert get_system("lead-3").run([Input.of(text, language=language)])[0].text == summary

@@ -8,7 +8,6 @@ import pytest
 from chatting import reply
 from service import Reply, serving
 
-from audit.errors import AuditError
 from audit.systems.judge import Answered, Asked, Part, load_judge, same_model, variant_of
 
 LABELS = ("positive", "neutral", "negative")
@@ -81,25 +80,13 @@ def test_a_function_of_the_users_own(module):
     assert (judge.name, judge.needs(), len(judge.version)) == ("my_judges:judge", None, 12)
     assert answers(judge) == [Answered("positive")]
     assert load_judge("my_judges:judge", "referee").name == "referee"
-    with pytest.raises(AuditError, match="has no 'absent'; it has: judge"):
-        load_judge("my_judges:absent")
 
 
-@pytest.mark.parametrize(
-    ("body", "error"),
-    [
-        ("raise ValueError('no')", "ValueError: no"),
-        ("raise SystemExit(3)", "SystemExit: 3"),
-        ("return 7", "returned 7"),
-        ("return 'perhaps'", "none of positive"),
-    ],
-)
+@pytest.mark.parametrize(("body", "error"), [("raise SystemExit(3)", "SystemExit: 3"), ("return 7", "returned 7")])
 def test_what_a_function_says_else_is_an_error(module, body, error):
     module(f"def judge(asked):\n    {body}\n")
     (answered,) = answers(load_judge("my_judges:judge"))
-    assert answered.label is None
-    assert error in answered.error
-    assert answered.text == ("perhaps" if "perhaps" in body else None)
+    assert (answered.label, error in answered.error) == (None, True)
 
 
 # A chat model
@@ -141,17 +128,13 @@ def test_a_model_is_sent_what_people_are_shown_and_a_form(file_of):
     ("said", "error", "text"),
     [
         (reply("I would rather not."), "none of positive, neutral, negative, unsure", "I would rather not."),
-        (reply("", refusal="No."), "refused", "No."),
         (Reply({"error": f"bad key {SECRET}"}, 401), "HTTP 401", None),
-        (Reply({"error": "busy"}, 500), "HTTP 500", None),
-        (Reply(None), "no connection", None),
         ({"choices": []}, "no answer of a chat endpoint", ""),
     ],
 )
 def test_what_a_model_says_else_is_an_error_without_secrets(file_of, said, error, text):
     with serving(lambda body, number: said) as server:
         (answered,) = answers(file_of(server))
-    assert answered.label is None
+    assert (answered.label, answered.text) == (None, text)
     assert error in answered.error
     assert SECRET not in answered.error
-    assert answered.text == text

@@ -59,7 +59,6 @@ def test_the_examples_of_the_docs(module):
 @pytest.mark.parametrize(
     ("source", "name", "wanted"),
     [
-        ("def f(text): return 'POSITIVE '", "f", Output("positive", None)),
         ("def f(text): return ['negative', 1]", "f", Output("negative", 1.0)),
         ("import numpy\ndef f(text): return numpy.str_('neutral'), numpy.float32(0.5)", "f", Output("neutral", 0.5)),
         ("from audit.tasks import Output\ndef f(text): return Output('neutral', .5)", "f", Output("neutral", 0.5)),
@@ -84,7 +83,6 @@ RAIN = Input.of("It rains.", target="es")
         ("similarity", "import numpy\ndef f(pair): return numpy.float32(len(pair) / 4)", Output(score=0.5)),
         ("summarization", "def f(pair): return pair[0]", Output(text="我喜欢猫。")),
         ("classification/Cats,Dogs", "def f(pair): return ' cats ', .5", Output("Cats", 0.5)),
-        ("classification", "def f(pair): return 'cats'", Output("cats")),
         (
             "translation",
             "def f(text, source, target): return f'{source}>{target} {text}'",
@@ -96,7 +94,6 @@ RAIN = Input.of("It rains.", target="es")
             Output(text="It rains.en"),
         ),
         ("similarity", "def f(pair): return 'strong'", "allowed are a number from 0 to 1, or an audit.tasks.Output"),
-        ("summarization", "def f(pair): return 3", "allowed are a text, or an audit.tasks.Output"),
         ("classification/a,b", "def f(pair): return .5", "allowed are a label, a pair (label, score)"),
     ],
 )
@@ -118,7 +115,6 @@ def test_each_task_has_outputs_of_its_kind(module, task, source, wanted):
         ("def f(text):\n  print(text)\n  return None if 'bad' in text else 'positive'", "returned None for 'bad'"),
         ("def f(text): return 'positive', float('nan' if 'bad' in text else 1)", "score nan is not a number"),
         ("def f(text): return 'great' if 'bad' in text else 'positive'", "label 'great' is not one of"),
-        ("class f:\n  def predict(self, texts): return ['positive' for t in texts if t != 'bad']", "0 outputs for 1 t"),
         (
             "class f:\n  def predict(self, texts): return ['positive'] * (len(texts) + ('bad' in texts))",
             "2 outputs for 1",
@@ -134,24 +130,10 @@ def test_an_input_that_it_fails_at_costs_itself_in_one_sentence(module, source, 
     assert "\n" not in bad.error
 
 
-ACTS = {
-    "raises": "raise ValueError('boom')",
-    "leaves": "raise SystemExit(7)",
-    "odd": "raise type('Odd', (BaseException,), {})('odd')",
-    "deep": "return act()",
-}
-PLACES = {
-    "import": "act()\ndef f(text): return 'positive'",
-    "init": "class f:\n  def __init__(self): act()\n  def __call__(self, text): return 'positive'",
-    "needs": "class f:\n  def needs(self): return act()\n  def run(self, inputs): return []",
-    "settings": "class f:\n  settings = property(lambda self: act())\n  def __call__(self, text): return 'positive'",
-}
-
-
-@pytest.mark.parametrize("act", ACTS)
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("act", ["raise ValueError('boom')", "raise SystemExit(7)", "return act()"])
+@pytest.mark.parametrize("place", ["act()\nf = print", "class f:\n  needs = act\n  def run(self, inputs): return []"])
 def test_whatever_it_does_when_it_is_loaded_is_one_sentence(module, place, act):
-    spec = module(f"def act():\n  {ACTS[act]}\n\n{PLACES[place]}\n") + ":f"
+    spec = module(f"def act(*_):\n  {act}\n\n{place}\n") + ":f"
     with pytest.raises(AuditError) as raised:
         get_system(spec)
     assert repr(spec) in str(raised.value)
@@ -162,13 +144,10 @@ def test_whatever_it_does_when_it_is_loaded_is_one_sentence(module, place, act):
     ("source", "spec", "reason"),
     [
         ("", "absent_module:f", "no module 'absent_module'"),
-        ("", ":f", "write module:name"),
         ("f = 5", "{}:f", "is a int, which cannot be called"),
         ("def f(text) return 1", "{}:f", "cannot be loaded: SyntaxError"),
         ("def f(text): pass\nf.tasks = 'cooking'", "{}:f", "has tasks = ('cooking',): unknown task 'cooking'; "),
-        ("def f(text): pass\nf.tasks = [object]", "{}:f", "it must be a list of printable texts"),
         ("def f(text): pass\nf.settings = {'model': f}", "{}:f", "it must be a dict of numbers, strings and lists"),
-        ("def f(text): pass\nf.version = 'x' * 1_000_000", "{}:f", "it must be 1 to 200 printable characters"),
         ("class f:\n  def needs(self): pass\n  run = run_async = print", "{}:f", "has run_async, but not both of"),
     ],
 )

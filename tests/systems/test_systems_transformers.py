@@ -149,28 +149,24 @@ def test_similarity_by_an_encoder(encoder, tmp_path):
         assert score == pytest.approx(max(0, cosine), abs=1e-5)
 
 
-def test_question_answering(reader, tmp_path):
+def test_question_answering(reader):
     system = get_system(f"transformers:{reader}")
     questions = ["Where does Anna live?", "Where does Ben live?", "What does Anna eats?"]
     outputs = system.run([Input.of(CONTEXT, question) for question in questions])
     assert [output.text for output in outputs] == ["Paris", "Rome", "unanswerable"]
     assert all(0.8 < output.score <= 1 for output in outputs)
-    eager = get_system(file(tmp_path, f'model = "{reader}"\nnull_threshold = 1000.0\nlongest_answer = 2'))
-    (output,) = eager.run([Input.of(CONTEXT, questions[2])])
-    assert output.text in CONTEXT
-    assert len(output.text.split()) <= 2
     long = system.run([Input.of(CONTEXT, "who " * 70)])
     assert long[0].error == "the second text has 72 tokens, the model reads 64 with the first"
 
 
 def test_a_context_that_is_too_long_is_read_in_windows(reader, tmp_path):
     """In windows of 30 tokens the answer is in the last one only."""
-    system = get_system(file(tmp_path, f'model = "{reader}"\nmax_length = 30\nnull_threshold = 1000.0'))
+    system = get_system(file(tmp_path, f'model = "{reader}"\nmax_length = 30'))
     context = "It was fine. " * 12 + CONTEXT
     (output,) = system.run([Input.of(context, "Where does Anna live?")])
     assert output.text
     assert output.text in context
-    windows, _ = system._windows(("Where does Anna live?", context), part=1)
+    windows = system._windows(("Where does Anna live?", context), part=1)
     assert len(windows) > 3
     assert all(len(window.tokens["input_ids"]) <= 30 for window in windows)
     covered = {at for window in windows for at in window.characters if at}
@@ -183,16 +179,10 @@ def test_summaries(summarizer, tmp_path):
     system = get_system(spec)
     asked = [Input.of("it rains today and people walk."), Input.of("the book is dull and the film is lovely.")]
     assert [output.text for output in system.run(asked)] == ["it rains.", "a lovely film."]
-    short = get_system(file(tmp_path, f'model = "{summarizer}"\ntask = "summarization"\nlongest_summary = 4'))
-    errors = [output.error for output in short.run(asked)]
-    assert errors[1] == "the summary did not end within 4 tokens"
+    (cut,) = system.run([Input.of("the book is dull. " * 60)])
+    assert (len(cut.details["read"]), cut.details["cut"] > 0) == (system.longest, True)
     with pytest.raises(BadFile, match="does not say its task"):
         get_system(f"transformers:{summarizer}")
-
-
-def test_a_model_that_translates_is_the_one_of_seq2seq(summarizer, tmp_path):
-    system = get_system(file(tmp_path, f'model = "{summarizer}"\ntask = "translation"\npair = "en-es"'))
-    assert (type(system).__name__, system.tasks, system.settings["pair"]) == ("Seq2Seq", ("translation",), "en-es")
 
 
 # Texts that are too long, and what identifies a system
@@ -225,22 +215,6 @@ def test_what_is_too_long_is_read_in_windows(moods, pairs, encoder, tmp_path):
     assert alike.score == pytest.approx(1)
 
 
-def test_what_is_too_long_may_be_cut(moods, encoder, tmp_path):
-    long, other = (Input.of("the film is good " + word * 80) for word in ("and ", "very "))
-    fits, short = Input.of("the film is good and and and and"), Input.of("a dull book")
-    limit = 'max_length = 10\ntoo_long = "cut"'
-    cut = get_system(file(tmp_path, f'model = "{moods}"\n{limit}'))
-    details = [output.details for output in cut.run([long, Input.of(f"{long.text} bad"), other, fits, short])]
-    assert [detail and detail["cut"] for detail in details] == [76, 77, 76, 0, None]
-    assert details[0]["read"] == details[1]["read"] == details[3]["read"] != details[2]["read"]
-    system = get_system(file(tmp_path, f'model = "{encoder}"\n{limit}', "pairs.toml"))
-    first, second, whole = system.run([Input.of(item.text, "a book") for item in (long, other, short)])
-    assert (first.details["cut"], second.details["cut"], whole.details) == (76, 76, None)
-    assert first.details["read"] != second.details["read"]
-    assert cut.settings["max_length"] == 10
-    assert get_system(f"transformers:{moods}").settings["max_length"] == 64
-
-
 def test_the_version_is_what_the_files_hold_and_not_where_they_are(moods, tmp_path):
     elsewhere = shutil.copytree(moods, tmp_path / "moved" / "moods")
     before, after = get_system(f"transformers:{moods}"), get_system(f"transformers:{elsewhere}")
@@ -254,25 +228,16 @@ def test_the_version_is_what_the_files_hold_and_not_where_they_are(moods, tmp_pa
     assert get_system(f"transformers:{elsewhere}").version != before.version
 
 
-# Refusals
-
-
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        ('task = "mood"', "unknown task 'mood'"),
-        (
-            'task = "question-answering"',
-            "it must be ForQuestionAnswering",
-        ),
-        ('dtype = "int8"', "dtype"),
+        ('task = "question-answering"', "it must be ForQuestionAnswering"),
         ('task = "similarity"', "it must be an encoder, or ForSequenceClassification with one number"),
     ],
 )
-def test_a_mistake_in_the_file_is_one_sentence(moods, tmp_path, more, problem):
-    with pytest.raises(BadFile, match=problem) as refused:
+def test_a_model_that_does_not_fit_the_task_is_refused(moods, tmp_path, more, problem):
+    with pytest.raises(BadFile, match=f"model.toml: .*{problem}"):
         get_system(file(tmp_path, f'model = "{moods}"\n{more}'))
-    assert str(tmp_path / "model.toml") in str(refused.value)
 
 
 # Spans
@@ -289,12 +254,8 @@ def test_the_best_span_is_the_best_of_all(start, random, longest):
     characters = [None] + [
         (3 * place, 3 * place + 2) if random.random() < 0.7 else None for place in range(1, len(start))
     ]
-    best = best_span(
-        torch.tensor(start, dtype=torch.float64),
-        torch.tensor(end, dtype=torch.float64),
-        Window({}, characters, 0),
-        longest,
-    )
+    logits = [torch.tensor(values, dtype=torch.float64) for values in (start, end)]
+    best = best_span(*logits, Window({}, characters, 0), longest)
     places = [place for place, at in enumerate(characters) if at]
     spans = {
         (first, last): start[first] + end[last] for first in places for last in places if 0 <= last - first < longest
@@ -312,11 +273,10 @@ def test_the_best_span_is_the_best_of_all(start, random, longest):
 def test_a_text_may_have_several_labels(tmp_path):
     texts = {"the film": [1.0, 0.0], "a book": [0.0, 1.0], "the film and a book": [1.0, 1.0], "it rains": [0.0, 0.0]}
     kind = "multi_label_classification"
-    folder = classifier(tmp_path / "several", ["films", "books"], texts, problem_type=kind)
-    system = get_system(f"transformers:{folder}")
+    system = get_system(
+        f"transformers:{classifier(tmp_path / 'several', ['films', 'books'], texts, problem_type=kind)}"
+    )
     assert system.tasks == ("classification/films+books",)
     outputs = system.run([Input.of(text) for text in texts])
     assert [output.label for output in outputs] == ["films", "books", "films+books", "none"]
     assert all(0.8 < output.score <= 1 for output in outputs)
-    with pytest.raises(BadFile, match="any number of labels; classification/films,books is not made for that"):
-        get_system(file(tmp_path, f'model = "{folder}"\ntask = "classification/films,books"'))
