@@ -68,8 +68,8 @@ def _warn_of_unread(engine: Engine, by: int) -> None:
 
 
 def _role_field(key: str, role: str = "annotator") -> str:
-    place = ALL_ROLES.index(role)
-    return st.selectbox(t("column.role"), ALL_ROLES, place, format_func=lambda role: t(f"role.{role}"), key=key)
+    place, names = ALL_ROLES.index(role), {role: t(f"role.{role}") for role in ALL_ROLES}
+    return st.selectbox(t("column.role"), ALL_ROLES, place, format_func=names.__getitem__, key=key)
 
 
 def _languages_field(key: str, languages: Sequence[str] = ()) -> list[str]:

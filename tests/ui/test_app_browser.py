@@ -79,7 +79,7 @@ def test_a_double_click_judges_once(served: tuple[str, Prepared], window: Window
     next(link for link in window.all('[data-testid="stSidebarNavLink"]') if "Judge" in link.text).click()
     until(window.question)
     time.sleep(0.4)
-    button = next(button for button in window.all(".st-key-judge button") if "Neutral" in button.text)
+    (button,) = until(lambda: [button for button in window.all(".st-key-judge button") if "Neutral" in button.text])
     from selenium.webdriver import ActionChains
 
     ActionChains(window.driver).double_click(button).perform()
