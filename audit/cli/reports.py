@@ -8,7 +8,6 @@ from audit.cli import options as cli
 from audit.cli.console import Reply, following, say
 from audit.cli.options import DATABASE, INSPECT, START, STUDY, Columns, Database, Db, Html, Read, Study, Task, command
 from audit.errors import AuditError
-from audit.messages import counted
 from audit.options import Told
 from audit.reports.options import CoefficientOptions, CompareOptions, FollowUpOptions, ReportOptions, StandingOptions
 from audit.runner.options import pairs_of
@@ -241,7 +240,7 @@ def quality(
     "follow-ups",
     INSPECT,
     "audit follow-ups typos --corpus rotten-tomatoes --show 20",
-    'audit follow-ups --valid "replaced<=0.2" --measures replaced --rejected rejected.csv',
+    'audit follow-ups --valid "replaced<=0.2" --measures replaced',
 )
 def follow_ups(
     name: Annotated[
@@ -253,7 +252,6 @@ def follow_ups(
     db: Database = DATABASE,
     study: Study = None,
     options: FollowUpOptions = FollowUpOptions(),
-    rejected: Annotated[cli.Written | None, Told("the groups that limits rejected, as CSV or JSONL", "FILE")] = None,
 ) -> Reply:
     """How far follow-ups are from their sources, by relation.
 
@@ -261,10 +259,8 @@ def follow_ups(
     many groups limits (`audit run --valid`) have rejected, and how many others would. No system is asked.
     """
     from audit.corpora import get_corpus
-    from audit.exchange.follow_ups import follow_ups_report, made_lines, made_of, rejected_follow_ups
-    from audit.new_files import kind_of_rows, write_rows
+    from audit.exchange.follow_ups import follow_ups_report, made_lines, made_of
     from audit.relations import get_relation
-    from audit.reports.frames import Table
 
     if (name is None) != (corpus is None):
         raise AuditError("give a relation and --corpus together: audit follow-ups NAME --corpus NAME|FILE")
@@ -272,15 +268,7 @@ def follow_ups(
         source = get_corpus(corpus, task)
         groups, tried = made_of(get_relation(task or source.task, name), source, show)
         return Reply(groups, made_lines(name, groups, tried))
-    if rejected is not None:
-        kind_of_rows(rejected, "rejected")
-    engine = db.engine
-    tables = follow_ups_report(engine, study, **vars(options))
-    if rejected is not None:
-        frame = rejected_follow_ups(engine, study, options.relations)
-        write_rows(rejected, lambda: frame, Table("", frame).rows())
-        say(f"{counted(len(frame), 'rejected follow-up')} in {rejected}.")
-    return _tabled(tables)
+    return _tabled(follow_ups_report(db.engine, study, **vars(options)))
 
 
 # Translation: recorded chains, and what relations compared.

@@ -281,7 +281,6 @@ def search(
     Tries relations, and relations on top of each other, until the system violates one, with as few words changed as can
     be. What is found was searched for, not drawn: no rate comes from it. Run the same command again to resume.
     """
-    from audit.new_files import kind_of_rows
     from audit.relations.registry import with_lines
     from audit.runner.executors import executor_of
     from audit.runner.progress import Bar
@@ -291,8 +290,8 @@ def search(
 
     if len(systems) != 1:
         raise AuditError(f"--systems {','.join(systems)}: search one system at a time")
-    if out is not None:
-        kind_of_rows(out)
+    if out is not None and not out.endswith((".csv", ".jsonl")):
+        raise AuditError(f"--out {out}: the name ends with .csv or .jsonl, which says how it is written")
     source = read.corpus(corpus)
     options = replace(options, parameters=with_lines(source.task, options.parameters))
     relations = searchable(source, options)

@@ -40,7 +40,7 @@ def contents(folder):
         ("rerank totals.csv --html ./totals.csv", "is read by this command"),
         ("export --db judged.db --out new --pseudonymise --salt-file new", "is read by this command"),
         ("rerank totals.csv --html ''", "is empty; give it a value"),
-        ("rerank totals.csv --html /dev/null", "it is a device"),
+        ("rerank totals.csv --html /dev/null", "it is a device, pipe or socket"),
     ],
 )
 def test_what_would_be_destroyed_is_refused_before_any_work(here, capsys, command, says):
