@@ -139,7 +139,7 @@ def test_every_form_of_a_table_is_read_alike(name, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("a.csv", "text\n这家店的服务很好。\n".encode("gb18030"), "line 2: .* as GB18030 it reads '这家店的服务很好。'"),
+        ("a.csv", "text\n这家店的服务很好。\n".encode("gb18030"), "line 2: .* as GB18030 it reads '这家店"),
         ("a.csv", "text\nA crème brûlée.\n".encode("cp1252"), "as WINDOWS-1252 it reads 'A crème brûlée.'.* iconv"),
         ("a.csv", b"\xff\xfea", "begins as UTF-16"),
         ("a.csv", b"text,text\na,b\n", "column 'text' twice"),

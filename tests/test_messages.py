@@ -2,6 +2,7 @@
 and every code that is there is used; what the app can refuse is a message, and reads well in Chinese."""
 
 import ast
+import json
 import re
 import string
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ import pytest
 from audit import errors
 from audit.errors import BadFile, UnknownName
 from audit.files import refuse_bad_rows
-from audit.messages import LANGUAGES, catalogue, from_stored, from_wire, joined, message, said, stored, to_wire
+from audit.messages import LANGUAGES, catalogue, from_stored, from_tree, joined, message, said, stored, to_tree
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("judging", "ui")
@@ -175,7 +176,7 @@ def test_messages_outlive_the_database_and_the_worker() -> None:
     nested = message("file.advised", file="plan.toml", advice="x", reason=message("wrong.language", language='"e"'))
     for sentence in (nested, message("wrong.answer", answer="x", allowed=("a", "b"))):
         assert said(from_stored(stored(sentence)), "zh") == said(sentence, "zh")
-        wired = from_wire({"notes": [str(sentence)]}, to_wire({"notes": [sentence]}))["notes"][0]
+        wired = from_tree(json.loads(json.dumps(to_tree({"notes": [sentence]}))))["notes"][0]
         assert said(wired, "zh") == said(sentence, "zh")
     hidden = stored(
         message("file.unreadable", file="a", reason="pa55word"), lambda text: text.replace("pa55word", "***")

@@ -21,7 +21,7 @@ from audit.exchange.export import backup_file, export_archive
 from audit.false_satisfaction.questions import asked_by
 from audit.false_satisfaction.resolution import Whose
 from audit.judging.activity import overview
-from audit.messages import from_wire, message, to_wire
+from audit.messages import from_tree, message, to_tree
 from audit.reports.agreement import stored_agreement
 from audit.reports.document import (
     Entry,
@@ -50,7 +50,7 @@ def request_line(ask: str, database: str, state: object, values: dict[str, Any])
     '{"ask": "totals", "database": "audit.db", "state": [1], "values": {}}\\n'
     """
     request = {"ask": ask, "database": database, "state": state, "values": values}
-    return json.dumps(request | _with_messages(values)) + "\n"
+    return json.dumps(to_tree(request)) + "\n"
 
 
 def answer_line(line: str) -> str:
@@ -63,7 +63,7 @@ def answer_line(line: str) -> str:
     """
     request = json.loads(line)
     try:
-        values = from_wire(request["values"], request.get("messages", {}))
+        values = from_tree(request["values"])
         answer = ASKS[request["ask"]](request["database"], json.dumps(request["state"]), **values)
         return _line({"answer": answer})
     except AuditError as problem:
@@ -75,13 +75,7 @@ def answer_line(line: str) -> str:
 
 
 def _line(content: dict[str, Any]) -> str:
-    return json.dumps(content | _with_messages(content), ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _with_messages(content: dict[str, Any]) -> dict[str, Any]:
-    """What lets the other side know which of the texts are sentences of the catalogue; empty where none is."""
-    messages = to_wire(content)
-    return {"messages": messages} if messages else {}
+    return json.dumps(to_tree(content), ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def read_answer(line: str) -> Any:
@@ -90,8 +84,7 @@ def read_answer(line: str) -> Any:
     >>> read_answer('{"answer": [1]}')
     [1]
     """
-    answer = json.loads(line)
-    answer = from_wire(answer, messages) if (messages := answer.pop("messages", None)) else answer
+    answer = from_tree(json.loads(line))
     if "refused" not in answer:
         return answer["answer"]
     kind = getattr(errors, answer["kind"], AuditError)

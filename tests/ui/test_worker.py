@@ -64,5 +64,5 @@ def test_a_process_of_its_own_answers_and_ends_with_its_stdin(judged):
         input="".join(lines), capture_output=True, text=True, check=True, timeout=400,
     )  # fmt: skip
     failed, report = map(json.loads, done.stdout.splitlines())
-    assert "KeyError" in failed["refused"]
+    assert "KeyError" in str(failed["refused"])
     assert report["answer"]["cells"]
