@@ -111,10 +111,6 @@ class Registry(Generic[T]):
             self._entries[name] = Entry(name, thing, origin, module, argument, listed)
         return thing
 
-    def unregister(self, name: str) -> None:
-        """Take a name away, if it is there."""
-        self._entries.pop(name, None)
-
     @contextmanager
     def restored(self) -> Iterator[None]:
         """What is registered in this block, or taken away, is as before at its end; for tests."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from audit.cli.console import Reply, say
-from audit.cli.options import DATABASE, PUBLISH, Database, Read, Seed, Task, Written, command
+from audit.cli.options import DATABASE, PUBLISH, Database, Read, Task, Written, command
 from audit.errors import AuditError
 from audit.options import Told
 
@@ -34,8 +34,6 @@ def export(
     with_comments: Annotated[bool, Told("keeps comments and reasons in a pseudonymised export")] = False,
     search: Annotated[Sequence[Read], Told("with training: what audit search --out wrote; repeatable", "FILE")] = (),
     test_share: Annotated[float, Told("with training: share of the sources for tests", "X")] = 0.2,
-    seed: Seed = 0,
-    answers: Annotated[Literal["both", "people", "gold"], Told("with training: whose answers count")] = "both",
 ) -> Reply:
     """Everything as CSV and JSONL; Label Studio; training data.
 
@@ -54,10 +52,9 @@ def export(
         raise AuditError("--task is for label-studio and training, --pseudonymise for the others; leave it out")
     engine, folder = db.engine, Path(out)
     if layout == "training":
-        own: dict[str, Any] = {"task": task, "searches": search, "test_share": test_share, "seed": seed}
-        written = write_training(engine, folder, **own, whose=answers)
-        next_run = ("run", "--systems", f"logreg:{out}/train.csv", "--corpus", f"{out}/test.csv")
-        return Reply(asdict(written), None, next_run)
+        written = write_training(engine, folder, task=task, searches=search, test_share=test_share)
+        after = ("run", "--systems", f"logreg:{out}/train.csv", "--corpus", f"{out}/test.csv")
+        return Reply(asdict(written), None, after)
     salt = salt_of(Path(salt_file) if salt_file else None) if pseudonymise else None
     if layout == "label-studio":
         tasks, annotations = to_label_studio(engine, folder, task=task, salt=salt, with_comments=with_comments)

@@ -9,11 +9,9 @@ from audit.cli.options import (
     DATABASE,
     JUDGE,
     START,
-    Answers,
     Columns,
     Database,
     Read,
-    Seed,
     Study,
     Task,
     command,
@@ -135,12 +133,11 @@ def import_labels(
     return Reply(document, None, ("app" if disputes else "report", "--db", db))
 
 
-@command("progress", JUDGE, "audit progress --db mine.db --answers people --json")
-def progress(db: Database = DATABASE, study: Study = None, answers: Answers = "both") -> Reply:
+@command("progress", JUDGE, "audit progress --db mine.db --json")
+def progress(db: Database = DATABASE, study: Study = None) -> Reply:
     """How far the judging is: questions, pace, cells, people.
 
-    As the app's dashboard has it. Questions and people are those of the whole database; `--study` and `--answers` are
-    about cells.
+    As the app's dashboard has it. Questions and people are those of the whole database; `--study` is about cells.
     """
     from audit.judging.activity import overview
     from audit.reports.evidence import evidence
@@ -148,7 +145,7 @@ def progress(db: Database = DATABASE, study: Study = None, answers: Answers = "b
     from audit.reports.study import cells_of_report
     from audit.reports.tables import printed
 
-    cells = cells_at_work(cells_of_report(evidence(db.engine, answers, study)))
+    cells = cells_at_work(cells_of_report(evidence(db.engine, "both", study)))
     return Reply(progress_document(overview(db.engine), cells), printed(progress_sections))
 
 
@@ -190,7 +187,6 @@ def known_add(
 def known_pick(
     purpose: Purpose,
     count: Annotated[int, Told("how many at most", "N")] = 20,
-    seed: Seed = 0,
     db: Database = DATABASE,
 ) -> Reply:
     """Make questions known that cost no sample anything, evenly by label.
@@ -200,7 +196,7 @@ def known_pick(
     """
     from audit.judging.control_questions import pick_known
 
-    picked = pick_known(db.engine, purpose, count, seed)
+    picked = pick_known(db.engine, purpose, count)
     return Reply({"purpose": purpose, **picked._asdict()}, None, _settings(purpose, db))
 
 
@@ -281,11 +277,8 @@ def judge_ask(
     return Reply(asdict(asked) | {"own": list(asked.own)}, None, ("judge", "agreement", "--db", db))
 
 
-@command("judge agreement", JUDGE, "audit judge agreement --judge referee --json")
-def judge_agreement(
-    judge: Annotated[str | None, Told("only this one: NAME, NAME@VERSION or #NUMBER (default: all)", "NAME")] = None,
-    db: Database = DATABASE,
-) -> Reply:
+@command("judge agreement", JUDGE, "audit judge agreement --json")
+def judge_agreement(db: Database = DATABASE) -> Reply:
     """How far judges agree with people, with gold, with themselves.
 
     Against the settled answers of people, and of gold, kept apart: accuracy, kappa, sensitivity and specificity of each
@@ -295,7 +288,7 @@ def judge_agreement(
     from audit.reports.judges import judges_report, judges_sections
     from audit.reports.tables import printed
 
-    return Reply(judges_report(db.engine, judge), printed(judges_sections))
+    return Reply(judges_report(db.engine), printed(judges_sections))
 
 
 group(

@@ -152,39 +152,24 @@ def agreement(
     with one row a judgement, or a column for each annotator.
     """
     from audit.reports.agreement import agreement_report, agreement_sections
-    from audit.reports.ratings import once, read_ratings
+    from audit.reports.ratings import attributed, once, opinions, read_ratings, stored_ratings
     from audit.reports.tables import printed
 
     column = None if by == "pair" else by
+    parts = None
     if ratings is not None:
-        _refuse_with_ratings(**{"--db": db, "--task": task, "--about": None if about == "labels" else about})
-        rated = once(read_ratings(ratings, [column] if column else [], pairs_of([*columns])), repeats,
-                     ratings)  # fmt: skip
-        parts = _parts(rated, column)
+        if db is not None or task is not None or about != "labels":
+            raise AuditError("--db, --task and --about are for a database; leave them or --ratings out")
+        read = read_ratings(ratings, [column] if column else [], pairs_of([*columns]))
+        rated = once(read, repeats, ratings)
     else:
-        rated, parts = _stored((db or DATABASE).engine, about, column, task)
+        engine = (db or DATABASE).engine
+        kind: Any = "group" if about == "groups" else None
+        rated = opinions(engine, task) if about == "false" else stored_ratings(engine, task, kind)
+        parts = attributed(engine, column) if column is not None and about != "false" else None
+    if column is not None and parts is None:
+        parts = rated.frame[["item", column]].set_axis(["item", "value"], axis=1).drop_duplicates()
     return Reply(agreement_report(rated, by=by, parts=parts, **vars(options)), printed(agreement_sections))
-
-
-def _refuse_with_ratings(**options: object) -> None:
-    if given := [name for name, value in options.items() if value is not None]:
-        raise AuditError(f"{given[0]} is for a database; leave it or --ratings out")
-
-
-def _parts(rated: Any, column: str | None) -> Any:
-    """Which items have which values of a column of the ratings."""
-    return rated.frame[["item", column]].set_axis(["item", "value"], axis=1).drop_duplicates() if column else None
-
-
-def _stored(engine: Any, about: str, column: str | None, task: str | None) -> tuple[Any, Any]:
-    """Return the ratings of a database, and the parts that they are told by."""
-    from audit.reports.ratings import attributed, opinions, stored_ratings
-
-    if about == "false":
-        rated = opinions(engine, task)
-        return rated, _parts(rated, column)
-    rated = stored_ratings(engine, task, "group") if about == "groups" else stored_ratings(engine, task)
-    return rated, attributed(engine, column) if column else None  # type: ignore[arg-type]
 
 
 @command("annotators", INSPECT, "audit annotators --ratings ours.csv --draws 4000")
@@ -194,7 +179,6 @@ def annotators(
     columns: Columns = (),
     task: Task = None,
     draws: Annotated[int, Told("draws of the posterior for the intervals, 0 for none", "N")] = 1000,
-    seed: Annotated[int, Told("of these draws", "S")] = 0,
 ) -> Reply:
     """What annotators get wrong: confusion matrices.
 
@@ -204,14 +188,15 @@ def annotators(
     from audit.reports.ratings import read_ratings, stored_ratings
     from audit.reports.tables import printed
 
-    if not 0 <= draws <= 100_000 or seed < 0:
-        raise AuditError(f"--draws {draws} --seed {seed}: draws must be from 0 to 100000, and the seed at least 0")
+    if not 0 <= draws <= 100_000:
+        raise AuditError(f"--draws {draws}: must be from 0 to 100000")
     if ratings is not None:
-        _refuse_with_ratings(**{"--db": db, "--task": task})
+        if db is not None or task is not None:
+            raise AuditError("--db and --task are for a database; leave them or --ratings out")
         rated = read_ratings(ratings, columns=pairs_of([*columns]))
     else:
         rated = stored_ratings((db or DATABASE).engine, task)
-    return Reply(annotators_report(rated, draws, seed), printed(annotators_sections))
+    return Reply(annotators_report(rated, draws), printed(annotators_sections))
 
 
 @command("quality", INSPECT, "audit quality --about groups --json")

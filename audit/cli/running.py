@@ -13,7 +13,6 @@ from audit.cli.options import (
     Database,
     Db,
     Read,
-    Seed,
     Workers,
     Written,
     as_options,
@@ -148,7 +147,7 @@ def run(
     database = Later(db, begin)
     results = _run_all(database, studies, systems, options)
     lines = [as_options(line, "retry_errors") for ran in results for line in ran.lines()]
-    lines += [line for source in corpora for line in of_gold(source)]
+    lines += [line for source in corpora for line in _of_gold(source)]
     if own:
         with database.engine.connect() as connection:
             version = guideline_in_force(connection, task, get_task(task).question_kind).version
@@ -184,21 +183,13 @@ def _forecast(studies: Sequence[Any], systems: Sequence[str], db: str, options: 
     with chatter_to_stderr(), executor_of(options) as executor:
         rows = forecasts(sampled, systems, executor, readable(db), options)
     shown = [
-        {
-            "system": one["system"],
-            "inputs": _number(one, "inputs"),
-            "stored": one["stored"],
-            "to ask": _number(one, "to_ask"),
-            "requests": None if one["calls"] is None else _number(one, "calls"),
-            "characters": _number(one, "characters"),
-            "tokens": _number(one, "tokens"),
-            "cost": "no price in its file" if one["cost"] is None else f"{one['cost']:,.4g} {one['currency']}",
-            "seconds at least": None if one["seconds"] is None else round(one["seconds"]),
-        }
+        {name.replace("_", " "): one[name] for name in ("system", "inputs", "stored", "to_ask", "calls", "characters")}
+        | {"tokens": one["tokens"], "seconds at least": None if one["seconds"] is None else round(one["seconds"])}
+        | {"cost": "no price in its file" if one["cost"] is None else f"{one['cost']:,.4g} {one['currency']}"}
         for one in rows
     ]
     lines = [
-        f"{one['system']}: what these groups want next depends on what it says: "
+        f"{one['system']}: all is at least, since what these groups want next depends on what it says: "
         f"{', '.join(f'{number:,} of {relation}' for relation, number in one['hanging'].items())}."
         for one in rows
         if not one["exact"]
@@ -209,11 +200,7 @@ def _forecast(studies: Sequence[Any], systems: Sequence[str], db: str, options: 
     return Reply(rows, [*table(shown), *lines])
 
 
-def _number(forecast: dict[str, Any], name: str) -> str:
-    return f"{forecast[name]:,}" if forecast["exact"] else f"{forecast[name]:,} or more"
-
-
-def of_gold(corpus: Any) -> list[str]:
+def _of_gold(corpus: Any) -> list[str]:
     """Say how many rows of a user's file have gold, and which of its columns are kept and not looked at otherwise."""
     from audit.corpora.files import FileCorpus
 
@@ -250,7 +237,6 @@ def runs(db: Database = DATABASE) -> Reply:
 def import_run(
     file: Annotated[Read, Told("the file", "FILE.jsonl", argument=True)],
     db: Database = DATABASE,
-    seed: Seed = 0,
 ) -> Reply:
     """Bring a run of your own: groups, outputs, verdicts as JSONL.
 
@@ -261,7 +247,7 @@ def import_run(
     from audit.runner.studies import Later
 
     with Bar(file, say=say, unit="group") as bar:
-        imported = import_run(database := Later(db), file, seed, bar)
+        imported = import_run(database := Later(db), file, watcher=bar)
     document = asdict(imported)
     document |= document.pop("outcomes")
     return Reply(document, None, _next(database.engine, db))
@@ -322,7 +308,6 @@ def relations(
     name: Annotated[str | None, Told("this one alone, with all that is known of it", "NAME", argument=True)] = None,
     task: OfTask = None,
     language: Annotated[str | None, Told("only those that read this language", "CODE")] = None,
-    family: Annotated[str | None, Told("only of this family", "FAMILY")] = None,
 ) -> Reply:
     """The relations there are.
 
@@ -341,11 +326,7 @@ def relations(
         found = [one for of in ([task] if task else sorted(TASKS)) if (one := find_relation(of, name))]
         if not found:
             raise UnknownName("relation", name, sorted({relation.name for relation in all_relations(task)}))
-    families = {relation.family for relation in found}
     found = [one for one in found if language is None or one.speaks(language)]
-    found = [one for one in found if family is None or one.family.lower() == family.strip().lower()]
-    if not found and family is not None:
-        raise UnknownName("family", family, sorted(families))
     if not found:
         raise AuditError(f"no relation reads {language!r}; leave it out to see them all", parameter="language")
     rows = [_row_of(relation) for relation in found]

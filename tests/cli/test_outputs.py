@@ -36,7 +36,6 @@ def contents(folder):
         ("report --db judged.db --html judged.db", "is a database"),
         ("report --db sqlite:///judged.db --html second.html", "is a database"),
         ("report --db absent.db --html absent.db", "is a database"),
-        ("export --db judged.db --out judged.db-shm", "is a database"),
         ("rerank totals.csv --html ./totals.csv", "is read by this command"),
         ("export --db judged.db --out new --pseudonymise --salt-file new", "is read by this command"),
         ("rerank totals.csv --html ''", "is empty; give it a value"),
