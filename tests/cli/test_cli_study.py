@@ -50,6 +50,8 @@ def test_from_the_example_to_a_frozen_plan_that_is_carried_out(file, capsys):
     assert (done["gold"]["answered"] > 0, done["sample"]["rounds"], done["sample"]["asked"]) == (True, [], 0)
     Path(file).write_text(PLAN.replace("base = 3", "base = 5"), encoding="utf-8")
     said(capsys, "run", file, "--workers", "0")
+    said(capsys, "run", file, "--db", "new.db", "--workers", "0")
+    assert Path("new.db").exists()
     versions = json.loads(said(capsys, "show", "films", "--json"))["versions"]
     assert [(one["version"], one["frozen"]) for one in versions] == [(1, False), (2, True), (3, False)]
     assert " sample.base 3 -> 5\n" in said(capsys, "show", "films")
@@ -58,9 +60,3 @@ def test_from_the_example_to_a_frozen_plan_that_is_carried_out(file, capsys):
     assert "version: 3\nnew: no\n" in said(capsys, "set", "again.toml")
     assert main(["report", "--full"]) == 0
     assert "Changed after it was frozen: sample.base 3 -> 5 (" in capsys.readouterr().out
-
-
-@pytest.mark.slow
-def test_a_plan_from_its_file_alone_makes_the_database(file, capsys):
-    said(capsys, "run", file, "--db", "new.db", "--workers", "0")
-    assert Path("new.db").exists()

@@ -61,8 +61,8 @@ def shell(command, **environment):
 
 @posix
 @pytest.mark.slow
-@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
-def test_any_encoding_of_the_output(here, encoding):
+def test_any_encoding_of_the_output(here):
+    encoding = "ascii"
     status, out, err = shell("audit rerank totals.csv --full", PYTHONIOENCODING=encoding)
     assert (status, err) == (0, b"")
     shown = r"MR \u75351 \U0001f600"
