@@ -37,10 +37,7 @@ def export(
 ) -> Reply:
     """Everything as CSV and JSONL; Label Studio; training data.
 
-    Writes a new folder: every table as JSONL, from which `audit import` makes the same database, the history of answers
-    as CSV for people, the report, and a manifest with the sums of all files. As training data: texts of checked groups
-    with their settled labels, with no source in both training and test.
-    """
+    Writes a new folder, from which `audit import` makes the same database (docs/how-to/exports.md)."""
     from audit.exchange.export import export, rows_of
     from audit.exchange.questions import to_label_studio
     from audit.exchange.training import write_training
@@ -73,9 +70,7 @@ def _rows(tables: dict[str, int]) -> dict[str, Any]:
 def import_database(folder: Folder, db: Database = DATABASE) -> Reply:
     """Make a new database from an export.
 
-    The database is new or empty, every file is checked before, and all is there or nothing. Accounts have no password
-    until they are given one.
-    """
+    Every file is checked before, and all is there or nothing. Accounts have no password until they are given one."""
     from audit.exchange.export import rows_of
     from audit.exchange.replay import import_export
 
@@ -91,9 +86,7 @@ def replay(
 ) -> Reply:
     """Recompute an export's report.
 
-    Makes the database of an export in a temporary place, computes its report and agreement again, and compares every
-    value. The exit status is 1 where a value differs.
-    """
+    In a temporary place; every value is compared. The exit status is 1 where one differs."""
     from audit.exchange.replay import replay, replay_lines
 
     replayed = replay(Path(folder), [Path(name) for name in report])
@@ -106,9 +99,8 @@ def backup(
 ) -> Reply:
     """A whole database as one file, while it is in use.
 
-    Accounts and passwords' hashes are in it; it is checked. To go back to it, put it in the place of the other one.
-    PostgreSQL is copied to such an SQLite file too; `pg_dump` makes backups to go back to.
-    """
+    Accounts and passwords' hashes are in it. To go back to it, put it in the place of the other one. PostgreSQL is
+    copied to such an SQLite file too; `pg_dump` makes backups to go back to."""
     from audit.store.copying import backup
 
     copy = backup(db.engine, Path(out))
@@ -121,9 +113,7 @@ def doctor(
 ) -> Reply:
     """Check a database, and say what to do about problems.
 
-    One line a check; the exit status is 1 where something is a problem. It changes nothing unless `--rebuild` is given,
-    which first writes anew what follows from the history: answers and the queue.
-    """
+    The exit status is 1 where something is a problem. It changes nothing unless `--rebuild` is given."""
     from audit.exchange.doctor import doctor
     from audit.judging.unit import rebuild as written_anew
 

@@ -32,9 +32,8 @@ def serve_app(
 ) -> None:
     """Serve the app: answer, adjudicate, browse, see results.
 
-    It listens on this machine only unless told otherwise, and stops with Ctrl-C or SIGTERM. Where there is no database,
-    it makes one; where no manager can log in, it prints a link that makes the first one's account.
-    """
+    It listens on this machine only unless told otherwise. Where there is no database, it makes one; where no manager
+    can log in, it prints a link that makes the first one's account."""
     from audit.judging.invitations import first_account_link
     from audit.store.engine import file_of
     from audit.studies.own_systems import FILES
@@ -125,9 +124,7 @@ def user_add(
 ) -> None:
     """Make an account; its password is asked for.
 
-    Or read from stdin or the environment variable `AUDIT_PASSWORD`; never from the command line, where others could
-    read it. It has 8 characters or more.
-    """
+    Or read from stdin or the environment variable `AUDIT_PASSWORD`; never from the command line."""
     from audit.judging.accounts import add_account
 
     engine = db.engine
@@ -163,11 +160,9 @@ def user_token(
     days: Annotated[int, Told("how long it lasts, 366 at most", "N")] = 90,
     db: Database = DATABASE,
 ) -> Reply:
-    """Make a token, with which a program uses the API as an account.
+    """Make a token, with which a program uses the API as an account (docs/how-to/api.md).
 
-    It is printed once, and nothing keeps it. *Account* in the app ends all tokens of an account; so do disabling it and
-    setting its password.
-    """
+    It is printed once, and nothing keeps it."""
     from datetime import timedelta
 
     from audit.judging.accounts import person_named
@@ -187,9 +182,7 @@ def user_token(
 def user_delete(name: Name, db: Database = DATABASE) -> None:
     """Take a person's name and password away; what they answered stays.
 
-    The account stays, disabled, as `deleted-N`, and its answers count, comments included, since the history is
-    append-only. Their name is free for another account.
-    """
+    The account stays, disabled, as `deleted-N`. Their name is free for another account."""
     from audit.judging.accounts import delete_person
 
     left = delete_person(db.engine, name)

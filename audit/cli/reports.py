@@ -36,9 +36,7 @@ def report(
 ) -> Reply:
     """Which system is best, how sure that is, and what is false.
 
-    `--full` shows the rates of every cell with their intervals, and for each relation who is best before and after; see
-    the report (docs/reference/report.md). Where nothing is judged yet, the corrected rates are `null`.
-    """
+    See the report (docs/reference/report.md). Where nothing is judged yet, the corrected rates are `null`."""
     from audit.reports.examples import EXAMPLES
     from audit.reports.study import study_report
 
@@ -95,9 +93,8 @@ def compare(
 ) -> Reply:
     """Two versions of a system: how much worse, what broke.
 
-    On the groups that apply to both; see comparing versions (docs/how-to/ci.md). The exit status is 1 where a
-    condition of `--fail-if` holds, and 4 where answers cannot decide one.
-    """
+    See comparing versions (docs/how-to/ci.md). The exit status is 1 where a condition of `--fail-if` holds, and 4
+    where answers cannot decide one."""
     from audit.reports.compare import compare as compared
     from audit.reports.compare import compare_sections, status_of
     from audit.reports.tables import printed
@@ -109,10 +106,7 @@ def compare(
 
 @command("plan", STUDY, "audit plan", "audit plan --decide relations --pace 6 --price 20")
 def plan(db: Database = DATABASE, study: Study = None, options: PlanOptions = PlanOptions(decide=WINNER)) -> Reply:
-    """How many texts and answers a decision will likely take.
-
-    Until the rounds of `audit sample` have decided which system is best, before the work and during it.
-    """
+    """How many texts and answers a decision will likely take."""
     from audit.reports.plan import lines, plan
 
     document = plan(db.engine, options, study)
@@ -148,9 +142,7 @@ def agreement(
 ) -> Reply:
     """How far annotators agree: percent, kappa, alpha, AC1.
 
-    With 95 % intervals; see agreement (docs/reference/agreement.md). From the judgements of a database, or from a table
-    with one row a judgement, or a column for each annotator.
-    """
+    See agreement (docs/reference/agreement.md). From the judgements of a database, or from a table of ratings."""
     from audit.reports.agreement import agreement_report, agreement_sections
     from audit.reports.ratings import attributed, once, opinions, read_ratings, stored_ratings
     from audit.reports.tables import printed
@@ -182,8 +174,7 @@ def annotators(
 ) -> Reply:
     """What annotators get wrong: confusion matrices.
 
-    By the model of Dawid and Skene (1979), from the judgements alone; see agreement (docs/reference/agreement.md).
-    """
+    By the model of Dawid and Skene (1979), from the judgements alone (docs/reference/agreement.md)."""
     from audit.reports.quality import annotators_report, annotators_sections
     from audit.reports.ratings import read_ratings, stored_ratings
     from audit.reports.tables import printed
@@ -208,11 +199,7 @@ def quality(
     ] = None,
     db: Database = DATABASE,
 ) -> Reply:
-    """How well each annotator judges.
-
-    Accuracy, confusion and bias on hidden questions, repeats answered as before, agreement with settled answers and
-    with the others, speed, and the first half against the second.
-    """
+    """How well each annotator judges (docs/how-to/quality.md)."""
     from audit.reports.quality import quality_report, quality_sections
     from audit.reports.record import judging_record
     from audit.reports.tables import printed
@@ -240,9 +227,8 @@ def follow_ups(
 ) -> Reply:
     """How far follow-ups are from their sources, by relation.
 
-    Edit distance, share of words replaced, BLEU, perplexity ratio, and on request the similarity of embeddings; how
-    many groups limits (`audit run --valid`) have rejected, and how many others would. No system is asked.
-    """
+    And how many groups limits (`audit run --valid`) have rejected, and how many others would. No system is asked. See
+    validity (docs/reference/validity.md)."""
     from audit.corpora import get_corpus
     from audit.exchange.follow_ups import follow_ups_report, made_lines, made_of
     from audit.relations import get_relation
@@ -276,9 +262,7 @@ def pivots(
 ) -> Reply:
     """Recorded pivot chains of translation: scores, means, tests.
 
-    Translations beside those that went over another language, as in the MCMT study: scores, least-squares means by
-    language and system, F tests of type III and Tukey-Kramer's pairs.
-    """
+    As in the MCMT study (docs/reference/translation-relations.md)."""
     from audit.packs.translation.analysis import choose, pivots_tables, read_chains
 
     chains = choose(read_chains(file), system=systems, target=targets)
@@ -307,10 +291,7 @@ def values_bounds(
     relations: OfRelations = (),
     at: Annotated[Sequence[float] | None, Told("the bounds (default: 0, 0.1, ... 1)", "0.5,0.6", commas=True)] = None,
 ) -> Reply:
-    """Observed rates at other bounds, without running again.
-
-    Of relations with a parameter `threshold` or `bound`, at or above which they are satisfied.
-    """
+    """Observed rates at other bounds, without running again."""
     from audit.packs.translation.analysis import STEPS, bounds_tables
 
     return _tabled(bounds_tables(db.engine, study, relations, at or STEPS))
@@ -323,11 +304,7 @@ def values_means(
     study: Study = None,
     independent: Independent = False,
 ) -> Reply:
-    """Least-squares means by language and system; which differ.
-
-    The linear model of the MCMT study, F tests of type III, all pairs by Tukey and Kramer, and the subsets that are not
-    told apart.
-    """
+    """Least-squares means by language and system; which differ."""
     from audit.packs.translation.analysis import means_tables
 
     return _tabled(means_tables(db.engine, relation, study, independent=independent))
@@ -342,8 +319,7 @@ def values_correlate(
 ) -> Reply:
     """Do values go with BLEU, METEOR and WER against references?
 
-    1 - WER, so that more is better in all. Over sentences for each system, and over systems from five on.
-    """
+    1 - WER, so that more is better in all. Over sentences for each system, and over systems from five on."""
     from audit.packs.translation.analysis import correlation_tables, read_references
 
     return _tabled(correlation_tables(db.engine, read_references(reference), study, relations))
@@ -356,11 +332,7 @@ def values_contribute(
     reference: Annotated[Read | None, Told("as of audit values correlate; else there are no scores", "FILE")] = None,
     relations: Annotated[Sequence[str], Told("these (default: the levels of MGMT)", "A,B", commas=True)] = (),
 ) -> Reply:
-    """What each relation adds to the others.
-
-    Tables 2, 5 and 6 of the MGMT study: Spearman's correlation of two relations' outcomes, how many translations
-    satisfy each combination of relations, and, with references, the mean scores of each and what a relation adds.
-    """
+    """What each relation adds to the others: tables 2, 5 and 6 of the MGMT study."""
     from audit.packs.translation.analysis import contribution_tables, read_references
 
     references = read_references(reference) if reference else None

@@ -43,9 +43,7 @@ def demo(
 ) -> None:
     """Run, sample, gold and report on bundled reviews, then the app.
 
-    Four systems, 2,000 sentences and 200 documents; the app has questions waiting and four accounts, which it prints.
-    Started again, it goes on where it stopped.
-    """
+    Four systems, 2,000 sentences and 200 documents. Started again, it goes on where it stopped."""
     from audit.cli.people import check_port, serve
     from audit.cli.reports import reported
     from audit.corpora import get_corpus
@@ -122,10 +120,8 @@ def run(
 ) -> Reply:  # fmt: skip
     """Make and check metamorphic groups; repeat it to resume.
 
-    Each system is executed once on each distinct input. Before that it answers three inputs, or nothing is stored; one
-    with stored outputs is asked three of them again, and the run stops where it answers differently now (name it
-    NAME@VERSION then). A run that --max-calls or --max-cost stops ends with status 3.
-    """
+    See runs (docs/how-to/run.md). A system with stored outputs is asked three of them again, and the run stops where
+    it answers differently now (name it NAME@VERSION then). A run that a limit stops ends with status 3."""
     from audit.judging.words import guideline_in_force, set_words
     from audit.relations.registry import with_lines
     from audit.runner.fitting import fitting_all
@@ -223,9 +219,8 @@ def _next(engine: Any, db: str) -> tuple[str, ...]:
 def runs(db: Database = DATABASE) -> Reply:
     """What was run: studies, systems, versions, errors.
 
-    A system with another version or other settings has a row and outputs of its own; `number` counts systems in the
-    order in which they were first run here. `began` is when the study was begun (UTC).
-    """
+    A system with another version or other settings has a row of its own; `number` counts systems as they were first
+    run."""
     from audit.runner.studies import runs
 
     rows = runs(db.engine)
@@ -240,8 +235,7 @@ def import_run(
 ) -> Reply:
     """Bring a run of your own: groups, outputs, verdicts as JSONL.
 
-    A group a line (docs/formats.md), to be sampled, judged and corrected. The same file again changes nothing.
-    """
+    A group a line (docs/formats.md). The same file again changes nothing."""
     from audit.runner.imported import import_run
     from audit.runner.progress import Bar
     from audit.runner.studies import Later
@@ -264,9 +258,8 @@ def search(
 ) -> Reply:
     """The strongest violation of one system, source by source.
 
-    Tries relations, and relations on top of each other, until the system violates one, with as few words changed as can
-    be. What is found was searched for, not drawn: no rate comes from it. Run the same command again to resume.
-    """
+    See search (docs/how-to/search.md). What is found was searched for, not drawn: no rate comes from it. Run the same
+    command again to resume."""
     from audit.relations.registry import with_lines
     from audit.runner.executors import executor_of
     from audit.runner.progress import Bar
@@ -311,11 +304,9 @@ def relations(
 ) -> Reply:
     """The relations there are.
 
-    `carries`: of which answers about a source it is known what is right of the follow-ups, so that nobody is asked
-    (everything, partly, nothing); `default`: that a run takes it which names no relations. What stands behind a summary
-    in brackets can be changed with `audit run --set`. `keeps` and `may_break` of a perturbation, in the JSON and behind
-    a NAME: what stays of a text that it changes, and what may break.
-    """
+    `carries`: of which answers about a source it is known what is right of the follow-ups (everything, partly,
+    nothing); `default`: that a run takes it which names no relations. What stands behind a summary in brackets can be
+    changed with `audit run --set`. A NAME, and the JSON, also say what a relation keeps, and may break."""
     from audit.relations import all_relations
     from audit.relations.registry import find_relation
     from audit.tasks import TASKS
@@ -356,8 +347,7 @@ def systems(
 ) -> Reply:
     """The systems there are.
 
-    Installed or not; `needs` is the line that installs what is missing. Below stand the ways to name one of your own.
-    """
+    `needs` is the line that installs what is missing. Below stand the ways to name one of your own."""
     from audit.systems import listing, pair_listing, ways
 
     _check_task(task)
@@ -378,8 +368,7 @@ def check(
 ) -> Reply:
     """Ask a system a few inputs: what it says, how long, what cost.
 
-    Three texts, yours or ours, each alone, and nothing is stored. Where it answers none, the exit status is 2.
-    """
+    Nothing is stored. Where it answers none, the exit status is 2."""
     from audit.runner.system_check import check_system, refuse_absent
 
     _check_task(read.task)
@@ -406,8 +395,7 @@ def check(
 def corpora(task: OfTask = None) -> Reply:
     """The corpora there are.
 
-    Installed or not; `size` counts rows. `task` is the task with its label scheme, where it has one.
-    """
+    `size` counts rows. `task` is the task with its label scheme, where it has one."""
     from audit.corpora import listing
 
     _check_task(task)
