@@ -122,11 +122,10 @@ def run(
 
     See runs (docs/how-to/run.md). A system with stored outputs is asked three of them again, and the run stops where
     it answers differently now (name it NAME@VERSION then). A run that a limit stops ends with status 3."""
-    from audit.judging.words import guideline_in_force, set_words
+    from audit.judging.words import set_words
     from audit.relations.registry import with_lines
     from audit.runner.fitting import fitting_all
     from audit.runner.studies import Later
-    from audit.tasks import get_task
 
     corpora = [read.corpus(name) for name in dict.fromkeys(corpus)]
     task = corpora[0].task
@@ -144,10 +143,6 @@ def run(
     results = _run_all(database, studies, systems, options)
     lines = [as_options(line, "retry_errors") for ran in results for line in ran.lines()]
     lines += [line for source in corpora for line in _of_gold(source)]
-    if own:
-        with database.engine.connect() as connection:
-            version = guideline_in_force(connection, task, get_task(task).question_kind).version
-        lines.append(f"Annotators read the words that you gave: version {version} of the guideline of {task}.")
     documents = [ran.as_json() for ran in results]
     made = any(len(ran.without_groups) < len(ran.relations) for ran in results)
     return Reply(documents if len(documents) > 1 else documents[0], lines, _next(database.engine, db) if made else ())

@@ -51,15 +51,14 @@ from audit.runner.studies import Later, Sampled
 from audit.runner.system_check import TEXTS, SystemCheck
 from audit.runner.system_check import check_system as _check_system
 from audit.sampling.options import FRONT, SampleOptions
-from audit.store import open_store, table_of, tables
+from audit.store import core, open_store
 from audit.store.engine import readable
 from audit.tasks import Input, text_columns
 from audit.tasks.questions import SCALES
 from audit.user_models import checked_arguments
 
 Chosen = TypeVar("Chosen", bound=CommonOptions)
-_QUESTION = table_of(tables.Question).c
-_WAITING = and_(_QUESTION.priority < BEHIND, _QUESTION.kind.not_in(SCALES))
+_WAITING = and_(core.question.c.priority < BEHIND, core.question.c.kind.not_in(SCALES))
 
 
 @spread
@@ -339,7 +338,7 @@ class Study:
         `target_language` where it translates, output, and groups, the number of drawn groups that wait for it. With the
         columns label and annotator it is what `answer` takes.
         """
-        question, input_table = table_of(tables.Question), table_of(tables.Input)
+        question, input_table = core.question, core.input_table
         query = (
             select(question, input_table.c.texts, input_table.c.languages)
             .join(input_table, input_table.c.id == question.c.input_id)
@@ -399,15 +398,15 @@ class Study:
         self.close()
 
     def __repr__(self) -> str:
-        number, draw = func.count(), tables.Draw
-        counts = [select(number).select_from(table_of(of)) for of in (tables.Source, tables.Relation, tables.System)]
+        number = func.count()
+        counts = [select(number).select_from(table) for table in (core.source, core.relation, core.system)]
         counts += [
-            select(number).where(tables.Verdict.outcome == int(Outcome.SATISFIED)),
-            select(func.count(draw.source_id.distinct())),
+            select(number).where(core.verdict.c.outcome == int(Outcome.SATISFIED)),
+            select(func.count(core.draw.c.source_id.distinct())),
             select(number).where(_WAITING),
         ]
         with self.engine.connect() as connection:
-            corpora = connection.execute(select(tables.Study.corpus).order_by(tables.Study.id)).scalars().all()
+            corpora = connection.execute(select(core.study.c.corpus).order_by(core.study.c.id)).scalars().all()
             sources, relations, systems, satisfied, drawn, waiting = (connection.scalar(query) or 0 for query in counts)
         return (
             f"Study of {', '.join(dict.fromkeys(corpora)) or 'nothing'}: {counted(sources, 'source')}, "
