@@ -57,20 +57,12 @@ def noun(kind: str) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """A number of things, in English.
-
-    >>> counted(1, "relation"), counted(1200, "source")
-    ('1 relation', '1,200 sources')
-    """
+    """A number of things, in English: 1 relation, 1,200 sources."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def with_commas(parts: str | Iterable[object]) -> str:
-    """Parts with commas between them, in English; a text as it is.
-
-    >>> with_commas(["vader", 2]), with_commas("vader")
-    ('vader, 2', 'vader')
-    """
+    """Parts with commas between them, in English; a text as it is."""
     return parts if isinstance(parts, str) else _AND[ENGLISH].join(map(str, parts))
 
 
