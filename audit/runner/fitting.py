@@ -34,7 +34,7 @@ def fitting(corpus: Corpus, options: CommonOptions = ONCE, alone: bool = True) -
     changes = {get_relation(corpus.task, name).name: own for name, own in options.parameters.items()}
     limits = limits_by_relation(options.valid)
     fit: dict[str, Relation] = {}
-    for relation in relations_named(corpus.task, names, languages):
+    for relation in relations_named(corpus.task, names):
         if relation.name in changes:
             relation = configured(relation, changes[relation.name])
         relation = limited(relation, [*limits.get("", ()), *limits.get(relation.name, ())])
