@@ -5,10 +5,13 @@ import socket
 import pytest
 
 from audit.cli import main
+from audit.cli.console import following
+from audit.cli.options import options_in_words
 from audit.corpora import FileCorpus
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
+from audit.sampling.options import FRONT, PlanOptions
 from audit.store import open_store
 
 
@@ -68,6 +71,13 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
         (["gold", "--db", "reviews.csv"], "is not a database of audit"),
         (["app", "--address", "192.0.2.77"], "cannot listen on 192.0.2.77:8501"),
         ([], "Missing command"),
+        (["user", "ad"], "No such command 'ad'. Did you mean 'add'?; see `audit user --help`"),
+        (["sample", "--anotators", "5"], "No such option: --anotators (Possible options: --annotators)"),
+        (["report", "--html", "--json"], "Invalid value for '--html': --json is an option, no file"),
+        (["report", "--html"], "Option '--html' requires an argument"),
+        (["gold", "a", "b"], "(a b); see `audit gold --help`"),
+        (["rerank"], "Missing argument 'FILE'; see `audit rerank --help`"),
+        (["--plugin", "nowhere", "report"], "no module 'nowhere' for a plug-in"),
     ],
     ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else "",
 )
@@ -113,3 +123,11 @@ def test_stopping_says_that_the_same_command_goes_on(here, capsys, monkeypatch):
     assert shown.out == ""
     assert shown.err.splitlines()[-1] == "audit: stopped; the same command goes on from here"
     monkeypatch.undo()
+
+
+def test_a_next_command_has_the_options_and_plugins_of_this_one(monkeypatch):
+    options = PlanOptions(decide="relations", eps=0.01, base={"MR1.1": 40})
+    words = options_in_words(options, FRONT, "base", "share", "decide", "eps", "annotators")
+    monkeypatch.setattr("audit.cli.console.PLUGINS", ["mine"])
+    wanted = "audit --plugin mine sample --base MR1.1=40 --decide relations --eps 0.01"
+    assert following("sample", *words) == wanted
