@@ -103,15 +103,9 @@ def test_a_plugin_that_cannot_be_loaded_is_one_sentence(kept, text, message):
     assert not os.environ[registry.VARIABLE]
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("no_such_module", "no module 'no_such_module'"),
-        ("mine.py", "mine for mine.py"),
-    ],
-)
-def test_no_such_plugin(kept, name, message):
-    with pytest.raises(AuditError, match=message):
+@pytest.mark.parametrize("name", ["no_such_module", "mine.py"])
+def test_no_such_plugin(kept, name):
+    with pytest.raises(AuditError, match=f"no module '{name}' .* mine for mine.py"):
         load_plugin(name)
 
 
