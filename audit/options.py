@@ -77,7 +77,7 @@ class Options:
 
 
 @cache
-def options_of(model: type[Any]) -> tuple[Option, ...]:
+def options_of(model: Any) -> tuple[Option, ...]:
     """Return the options of a class, in their order."""
     hints = get_type_hints(model, include_extras=True)
     listed = []

@@ -45,39 +45,30 @@ def demo(
 
     Four systems, 2,000 sentences and 200 documents. Started again, it goes on where it stopped."""
     from audit.cli.people import check_port, serve
-    from audit.cli.reports import reported
-    from audit.corpora import get_corpus
+    from audit.cli.reports import report
     from audit.judging.accounts import add_account, list_accounts
     from audit.judging.labels import answer_with_gold
     from audit.judging.samples import ask_next
-    from audit.reports.study import study_report
-    from audit.runner.fitting import fitting
     from audit.sampling.options import AUDITED_FOLLOW_UPS, BASE, SampleOptions
 
     if not no_serve:
         check_port(port, "localhost")
-    engine = db.open(create=True)
     for name, limit in CORPORA:
         say(f"Running {len(SYSTEMS)} systems on {limit:,} rows of {name}.")
-        corpus, options = get_corpus(name), RunOptions(limit=limit, workers=workers)
-        (ran,) = _run_all(engine, [(corpus, fitting(corpus))], SYSTEMS, options)
-        say(as_options("\n".join(ran.lines()), "retry_errors"))
-    gold = answer_with_gold(engine)
-    texts = sum(one.asked for one in ask_next(engine, SampleOptions(base=BASE, follow_ups=AUDITED_FOLLOW_UPS)))
-    say(
-        f"Gold answers {gold.answered:,} questions; the first {BASE} satisfied groups of each relation and system ask "
-        f"about {texts:,} texts.\n{waiting_of(engine)[1]}"
-    )
-    report = study_report(engine, examples=20)
-    answer(reported(report), as_json=False)
-    reported(report, html)
-    present = {account.name for account in list_accounts(engine)}
+        ran = run([name], SYSTEMS, db, options=RunOptions(limit=limit, workers=workers))
+        say("\n".join(ran.lines))  # type: ignore[arg-type]
+    gold = answer_with_gold(db.engine)
+    ask_next(db.engine, SampleOptions(base=BASE, follow_ups=AUDITED_FOLLOW_UPS))
+    say(f"Gold answers {gold.answered:,} questions.\n{waiting_of(db.engine)[1]}")
+    answer(report(db), as_json=False)
+    report(db, html=html)
+    present = {account.name for account in list_accounts(db.engine)}
     for name, role in ACCOUNTS:
         if name not in present:
-            add_account(engine, name, role, PASSWORD)
+            add_account(db.engine, name, role, PASSWORD)
     people = "\n".join(f"  {name:6} {role}" for name, role in ACCOUNTS)
     say(f"Accounts of the app, all with the password {PASSWORD}:\n{people}")
-    engine.dispose()
+    db.engine.dispose()
     if no_serve:
         say(f"See the app with: audit app --db {db}")
     else:

@@ -115,10 +115,8 @@ def where_same(normalise: Callable[[str], str]) -> Carry:
 def declared(carries: str | Sequence[str] | Mapping[str, Sequence[str]]) -> Carry:
     """Return the carry that a file declares: `everything`, `nothing`, labels that stay, or, by label, those that are
     then right of the follow-up. Raises AuditError for another word."""
-    if isinstance(carries, Mapping):
-        return maps(carries)
     if not isinstance(carries, str):
-        return stays(*carries)
+        return maps(carries) if isinstance(carries, Mapping) else stays(*carries)
     if carries not in ("everything", "nothing"):
         raise AuditError(f"carries is {carries[:40]!r}; it is everything, nothing, or a list of labels")
     return unchanged if carries == "everything" else nothing
@@ -178,15 +176,13 @@ class Member:
 
 @dataclass(frozen=True)
 class Source:
-    """A source as relations see it: its input, analysed once for all relations, and a generator for its choices."""
+    """A source as relations see it: its input, the analysis of its first text, study seed and row key, and the right
+    label (None where the corpus has none, and for `Fixed` relations)."""
 
     input: Input
     analysis: Analysis
-    """The analysis of the first text."""
     seed: str = ""
-    """Study seed and row key; `choices` mixes in the relation's name, so that relations do not disturb each other."""
     gold: str | None = None
-    """The right label, for relations that need it; None where the corpus has none, and for `Fixed` relations."""
 
     @cached_property
     def analyses(self) -> tuple[Analysis, ...]:
@@ -195,7 +191,7 @@ class Source:
         return (self.analysis, *(Analysis(text, language) for text, language in others))
 
     def choices(self, relation: str) -> random.Random:
-        """Return the generator of a relation's choices: the same draws from the start each time it is asked for."""
+        """Return the generator of a relation's choices: its own draws, the same from the start each time."""
         return cast(random.Random, Late(self.seed, relation))
 
 
@@ -297,8 +293,7 @@ class Relation:
 
     def reads(self, source: Source) -> bool:
         """Return whether all texts of a source are in languages of this relation."""
-        languages = source.input.languages
-        # Mostly one and one: there are millions.
+        languages = source.input.languages  # mostly one and one: there are millions
         return languages == self.languages or self.languages == ANY or set(languages) <= set(self.languages)
 
     def lacks(self, language: str) -> str | None:
@@ -317,8 +312,7 @@ class Relation:
 @dataclass(frozen=True, kw_only=True)
 class Fixed(Relation):
     """A relation whose groups are the same for every system: follow-ups and a note, which is what the check has to know
-    of how they were made. The note is never stored: making the group again, as a resumed run does, gives the same one.
-    """
+    of how they were made. It is never stored: making the group again gives the same one."""
 
     check: Any = None
     """A `Check`. A frozen dataclass with fields of the same names as parameters is given their values."""
