@@ -58,7 +58,7 @@ def new_folder(place: str | Path) -> Iterator[Path]:
 
 def refuse_special(place: Path) -> None:
     """Raise BadFile for the name of a device, pipe or socket: to put a file in its place would destroy it."""
-    if os.path.exists(place) and not (place.is_file() or place.is_dir()):
+    if os.path.exists(place) and not (os.path.isfile(place) or os.path.isdir(place)):
         raise BadFile(f"cannot write {place}: it is a device, pipe or socket; name a file")
 
 

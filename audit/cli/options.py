@@ -303,6 +303,7 @@ def as_options(sentence: str, *parameters: str) -> str:
 
 def check_outputs(values: dict[str, Any]) -> None:
     """Raise BadFile for an output that is an input of the command, a database, or a device."""
+    from audit.files import read_bytes
     from audit.new_files import refuse_special
 
     given = [one for value in values.values() for one in (value if isinstance(value, list | tuple) else [value])]
@@ -312,6 +313,6 @@ def check_outputs(values: dict[str, Any]) -> None:
         refuse_special(output)
         if os.path.realpath(output) in inputs:
             raise BadFile(f"{output} is read by this command, and would be overwritten; name another file")
-        is_database = output.is_file() and output.open("rb").read(15) == b"SQLite format 3"
+        is_database = os.path.isfile(output) and read_bytes(output, 15) == b"SQLite format 3"
         if is_database or os.path.realpath(output) == database:
             raise BadFile(f"{output} is a database, and would be destroyed; name another file")
