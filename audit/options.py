@@ -16,7 +16,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
-from functools import cache, wraps
+from functools import wraps
 from inspect import Parameter
 from typing import Any, NamedTuple, ParamSpec, TypeVar, get_args, get_type_hints
 
@@ -76,16 +76,21 @@ class Options:
             object.__setattr__(self, option.name, value)
 
 
-@cache
-def options_of(model: Any) -> tuple[Option, ...]:
+def options_of(model: type[Any]) -> tuple[Option, ...]:
     """Return the options of a class, in their order."""
+    if model in _known:
+        return _known[model]
     hints = get_type_hints(model, include_extras=True)
     listed = []
     for field in fields(model):
         told = next(part for part in get_args(hints[field.name]) if isinstance(part, Told))
         default = field.default if field.default_factory is MISSING else field.default_factory()
         listed.append(Option(field.name, hints[field.name], told, Parameter.empty if default is MISSING else default))
-    return tuple(listed)
+    _known[model] = tuple(listed)
+    return _known[model]
+
+
+_known: dict[type[Any], tuple[Option, ...]] = {}
 
 
 def _check(option: Option, value: object) -> None:

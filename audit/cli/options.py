@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial, wraps
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand
@@ -34,7 +34,7 @@ _SPELLED = {"parameters": "--set", "price_per_hour": "--price", "renamed": "--ma
 """Parameters whose options have another name."""
 _LARGEST = (1 << 63) - 1
 
-Function = Callable[..., "Reply | None"]
+Function = TypeVar("Function", bound=Callable[..., "Reply | None"])
 
 
 class Read(str):
@@ -225,7 +225,7 @@ def _described(text: str) -> dict[str, Any]:
     return {"help": "\n\n".join(paragraphs), "short_help": paragraphs[0].removesuffix(".")}
 
 
-def _answering(function: Function) -> Function:
+def _answering(function: Callable[..., Reply | None]) -> Any:
     """Return a function of typer's parameters that prints its reply, as JSON with `as_json`, and returns the status."""
     spreading = spread(function, _parameter)
     parameters = [_of_shell(parameter) for parameter in inspect.signature(spreading).parameters.values()]
@@ -244,7 +244,7 @@ def _answering(function: Function) -> Function:
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return run  # type: ignore[return-value]
+    return run
 
 
 def _of_shell(parameter: inspect.Parameter) -> inspect.Parameter:

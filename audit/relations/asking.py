@@ -124,14 +124,12 @@ def _derived(task: str, check: Any, named: Mapping[str, Any], language: str, own
     if check is expect.different:
         code = "asking.opinion_other" if base_of(task) == "sentiment" and not asks_otherwise else "asking.right_other"
         return phrase(language, code, **parameters)
-    code = "" if isinstance(check, expect.SimilarText) else next((_CODES[own] for own in _CODES if own is check), None)
-    if code is None:
+    codes = [""] * isinstance(check, expect.SimilarText) + [_CODES[known] for known in _CODES if known is check]
+    if not codes:
         return ""
-    if not code and asks_otherwise:
-        code = "asking.right"
-    several = "asking.labels" if takes_sets(get_task(task)) else _SAME.get(base_of(task))
+    same = "asking.labels" if takes_sets(get_task(task)) else _SAME.get(base_of(task))
     usual = "asking.right_output" if get_task(task).question_kind == "pair" else "asking.right"
-    return phrase(language, code or several or usual, **parameters)
+    return phrase(language, codes[0] or ("asking.right" if asks_otherwise else same or usual), **parameters)
 
 
 def _mapped(task: str, check: expect.Mapped, words: Wording, parameters: Mapping[str, Any], language: str) -> str:
