@@ -17,14 +17,7 @@ __version__ = "0.2.0"
 
 _FROM = {
     "audit.library.study": ("Study", "check_system", "compare", "forecast", "open", "run", "search"),
-    "audit.library.results": (
-        "Agreement",
-        "Comparison",
-        "Estimate",
-        "Report",
-        "agreement",
-        "rerank",
-    ),
+    "audit.library.results": ("Agreement", "Comparison", "Estimate", "Report", "agreement", "rerank"),
     "audit.library.components": ("relation",),
     "audit.library.metamorphic": ("metamorphic",),
     "audit.relations": ("Outcome", "Verdict", "all_relations"),
@@ -38,35 +31,23 @@ _FROM = {
 _MODULES = {name: module for module, names in _FROM.items() for name in names}
 __all__ = ["__version__", *_MODULES]
 
+# ruff: noqa: I001 (several names a line)
 if TYPE_CHECKING:
     from audit.corpora import all_corpora as all_corpora
     from audit.errors import AuditError as AuditError
     from audit.library.components import relation as relation
     from audit.library.metamorphic import metamorphic as metamorphic
-    from audit.library.results import Agreement as Agreement
-    from audit.library.results import Comparison as Comparison
-    from audit.library.results import Report as Report
-    from audit.library.results import agreement as agreement
-    from audit.library.results import rerank as rerank
-    from audit.library.study import Study as Study
-    from audit.library.study import check_system as check_system
-    from audit.library.study import compare as compare
-    from audit.library.study import forecast as forecast
-    from audit.library.study import open as open
-    from audit.library.study import run as run
-    from audit.library.study import search as search
+    from audit.library.results import Agreement as Agreement, Comparison as Comparison, Report as Report
+    from audit.library.results import agreement as agreement, rerank as rerank
+    from audit.library.study import Study as Study, check_system as check_system, compare as compare, open as open
+    from audit.library.study import forecast as forecast, run as run, search as search
     from audit.registry import load_plugin as load_plugin
-    from audit.relations import Outcome as Outcome
-    from audit.relations import Verdict as Verdict
-    from audit.relations import all_relations as all_relations
-    from audit.relations.expect import different as different
-    from audit.relations.expect import equivalent as equivalent
-    from audit.relations.expect import opinionated as opinionated
-    from audit.relations.expect import stronger as stronger
+    from audit.relations import Outcome as Outcome, Verdict as Verdict, all_relations as all_relations
+    from audit.relations.expect import different as different, equivalent as equivalent
+    from audit.relations.expect import opinionated as opinionated, stronger as stronger
     from audit.reports.words import Estimate as Estimate
     from audit.systems import all_systems as all_systems
-    from audit.tasks import Input as Input
-    from audit.tasks import Output as Output
+    from audit.tasks import Input as Input, Output as Output
 
 
 def __getattr__(name: str) -> Any:

@@ -38,10 +38,8 @@ class AuditError(Exception):
         return self.args[0] if self.args and isinstance(self.args[0], str) else str(self)
 
 
-_LISTED = 20
-"""Names that an error lists all,"""
-_SHOWN = 12
-"""and how many it shows where there are more: the closest, or the first ones."""
+_LISTED, _SHOWN = 20, 12
+"""Names that an error lists all, and how many it shows where there are more: the closest, or the first ones."""
 
 
 class UnknownName(AuditError):
@@ -163,11 +161,8 @@ class Declined(AuditError):
 
 
 class Unanswered(AuditError):
-    """Another machine, asked by a system, gave no answer now; it may when it is asked again.
-
-    `after`: the seconds that it asks to be left alone. `inputs`: what it was asked may be the
-    reason, since it is there and fails.
-    """
+    """Another machine, asked by a system, gave no answer now; it may when it is asked again. `after`: the seconds that
+    it asks to be left alone. `inputs`: what it was asked may be the reason, since it is there and fails."""
 
     def __init__(self, reason: str, after: float | None = None, inputs: bool = False):
         super().__init__(reason)
@@ -177,9 +172,5 @@ class Unanswered(AuditError):
 
 def first_line(problem: BaseException) -> str:
     """What an exception of somebody else's says, as part of a sentence: its first line, 200 characters at most; its
-    type where it says nothing.
-
-    >>> first_line(ValueError("no header\\nat byte 3")), first_line(KeyError())
-    ('no header', 'KeyError')
-    """
+    type where it says nothing."""
     return (str(problem).strip().splitlines() or [type(problem).__name__])[0][:200]

@@ -11,7 +11,7 @@ import stat
 import tomllib
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from itertools import chain, islice
@@ -34,16 +34,12 @@ class Excessive(ValueError):
 
 
 def read_text(path: str | Path) -> str:
-    """The text of a file in UTF-8, with or without byte order mark, or in UTF-16.
-
-    Raises BadFile: absent, unreadable, empty, no ordinary file, or in another encoding (says line and byte).
-    """
+    """The text of a file in UTF-8, with or without byte order mark, or in UTF-16. Raises BadFile."""
     return text_of(path, read_bytes(path))
 
 
 def read_bytes(path: str | Path, most: int | None = None) -> bytes:
-    """What a file holds, or with `most` so many of its first bytes. Raises BadFile: absent, unreadable, no ordinary
-    file (a pipe could make whoever reads it wait for ever, a device has no end)."""
+    """What a file holds, or with `most` so many of its first bytes. Raises BadFile."""
     refuse_no_file(path)
     try:
         with open(path, "rb") as file:
@@ -53,28 +49,21 @@ def read_bytes(path: str | Path, most: int | None = None) -> bytes:
 
 
 def refuse_no_file(path: str | Path) -> None:
-    """Raise BadFile unless there is an ordinary file, before anything opens it.
+    """Raise BadFile unless there is an ordinary file: a pipe could make its reader wait for ever, a device has no end.
 
     >>> refuse_no_file(".")
     Traceback (most recent call last):
-    audit.errors.BadFile: .: cannot be read (it is a folder); name a file
+    audit.errors.BadFile: .: this is no file; name a file
     """
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
         raise BadFile(message("file.absent", file=path)) from None
-    except OSError as problem:
-        raise BadFile(message("file.unreadable", file=path, reason=problem.strerror)) from problem
-    except ValueError as problem:  # a NUL byte in the name
-        raise BadFile(message("file.unreadable", file=repr(str(path)), reason=problem)) from None
+    except (OSError, ValueError) as problem:  # a NUL byte in the name is a ValueError
+        reason = getattr(problem, "strerror", problem)
+        raise BadFile(message("file.unreadable", file=path, reason=reason)) from None
     if not stat.S_ISREG(mode):
-        raise BadFile(message("file.not_a_file", file=path, kind=kind_of(mode)))
-
-
-def kind_of(mode: int) -> Message:
-    """What stands at a place where an ordinary file should, in words; `mode` is the file system's."""
-    kinds = {stat.S_IFDIR: "file.folder", stat.S_IFIFO: "file.pipe", stat.S_IFSOCK: "file.socket"}
-    return message(kinds.get(stat.S_IFMT(mode), "file.device"))
+        raise BadFile(message("file.not_a_file", file=path))
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -83,8 +72,6 @@ def parse_json(text: str | bytes) -> Any:
 
     Raises ValueError with a reason for a sentence; it is Excessive where the text may be JSON, but nobody can use it.
 
-    >>> parse_json('{"score": 0.5}')
-    {'score': 0.5}
     >>> parse_json("[1e400]")
     Traceback (most recent call last):
     audit.files.Excessive: 1e400 is not a number to compute with
@@ -96,7 +83,7 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def read_json(path: str | Path, advice: str) -> Any:
-    """What a file of JSON says. Raises BadFile, which ends with the advice, as `read_text` and `parse_json` do."""
+    """What a file of JSON says. Raises BadFile, which ends with the advice."""
     try:
         return parse_json(read_text(path))
     except Excessive as problem:
@@ -141,15 +128,13 @@ raw_json = _JSON.raw_decode
 
 
 def text_of(path: str | Path, content: bytes) -> str:
-    r"""The text of what a file holds, where it was read elsewhere (an upload); `path` is for messages.
-
-    Raises BadFile as `read_text` does.
+    r"""The text of what a file holds, where it was read elsewhere (an upload); `path` is for messages. Raises BadFile.
 
     >>> text_of("own.csv", b"\xef\xbb\xbftext")
     'text'
     """
     try:
-        text = content.decode(_encoding(content[:4])).removeprefix("\ufeff")
+        text = content.decode(_encoding(content[:2]))
     except UnicodeDecodeError:
         _refuse_encoding(path, content)
     if not text.strip():
@@ -180,9 +165,7 @@ def refuse_bad_rows(
     advice: Sequence[str] = (),
 ) -> None:
     """Raise for rows (line, reason), each with one reason or more: BadRow for one row that is wrong, BadFile that lists
-    the first ten reasons for more. `parameter` is what the reasons name, as of an AuditError; `advice` ends the
-    sentence.
-    """
+    the first ten reasons for more. `parameter` is as of an AuditError; `advice` ends the sentence."""
     bad = sorted(bad, key=lambda row: row[0])
     wrong_lines = {line for line, _ in bad}
     if len(wrong_lines) == 1:
@@ -209,11 +192,12 @@ LARGE = 20 << 20
 """Bytes above which a file is not kept in memory."""
 MISSING = frozenset({"", "NA", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None"})
 """What R, Excel, pandas and SQL write where a label is missing. "none" in small letters is a label of audit's."""
+LABEL = "label"
+"""The column that may be several of a file, one for each annotator (`label=ann+ben`), and may hold lists."""
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".xlsx", ".parquet")
 _PACKED = (".gz", ".zip")
-_LONGEST_FIELD = 4_000_000
-"""Characters of one field of a CSV: a longer one is a quotation mark that nobody closed."""
+csv.field_size_limit(4_000_000)  # a longer field is a quotation mark that nobody closed
 
 
 def is_table_name(name: str) -> bool:
@@ -222,8 +206,7 @@ def is_table_name(name: str) -> bool:
     >>> is_table_name("reviews.CSV.gz"), is_table_name("imdb")
     (True, False)
     """
-    suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
-    return bool(suffixes) and (suffixes[-1] in _TABLES or suffixes[-1] in _PACKED)
+    return PurePath(name).suffix.lower() in (*_TABLES, *_PACKED)
 
 
 def read_table(
@@ -246,10 +229,7 @@ def read_table(
     import pandas as pd
 
     wrong: list[tuple[int, str]] = [] if bad is None else bad
-    pieces = list(
-        read_pieces(path, wrong, content, [theirs for ours, theirs in (columns or {}).items() if ours != LABEL])
-    )
-    raw = pd.concat(pieces)
+    raw = pd.concat(read_pieces(path, wrong, content))
     if raw.columns.empty:  # JSONL of which no line could be read
         refuse_bad_rows(path, wrong, len(wrong))
     wanted = list(dict.fromkeys([*needed, *optional]))
@@ -261,8 +241,11 @@ def read_table(
         hints += [message("file.several_label_columns")] if LABEL in lacking else []
         raise BadFile(joined("list.also", [missing, *hints]), parameter="columns" if hints else "")
     frame = pd.DataFrame({name: raw.iloc[:, found[name][0]] for name in wanted if name in found}, dtype=object)
-    if LABEL in found:
-        frame = _votes(path, frame, raw, found[LABEL], wrong)
+    if wide:
+        frame = pd.concat(frame.assign(annotator=raw.columns[at], label=raw.iloc[:, at]) for at in found[LABEL])
+        frame = frame.sort_index(kind="stable")
+    if {LABEL, "annotator"} <= {*frame}:
+        frame = _each_annotator(frame, wrong)
     frame = frame.fillna("").map(as_text)
     for name in (name for name in needed if name not in may_be_empty):
         empty = frame[name] == ""
@@ -273,61 +256,42 @@ def read_table(
     return frame
 
 
-LABEL = "label"
-"""The column that may be several of a file, one for each annotator (`label=ann+ben`), and may hold lists."""
-
-
 def named_columns(
     path: str | Path, written: Sequence[str], wanted: Iterable[str], columns: Mapping[str, str]
 ) -> dict[str, list[int]]:
     """Where the columns with our names are among those of a file; LABEL may be in several. Raises BadFile for one that
     `columns` names and the file does not have, and for one that is there twice."""
-    plain = [name.casefold() for name in written]
+    folded = [name.casefold() for name in written]
     taken = {theirs.casefold() for theirs in columns.values()}
     found: dict[str, list[int]] = {}
     for ours in wanted:
         theirs = columns.get(ours)
         if theirs is None and ours.casefold() in taken:
             continue  # it is read as another column
-        names = [theirs or ours]
-        if ours == LABEL and names[0].casefold() not in plain:
-            names = names[0].split("+")
-        places = [place for name in names for place in _places(name.strip(), written, plain, theirs is not None)]
-        if theirs is not None and len(places) < len(names):
-            raise BadFile(
-                message("file.no_such_column", file=path, column=theirs, columns=[*map(repr, written)]),
-                parameter="columns",
-            )
-        if len(places) > len(names):
-            raise BadFile(message("file.column_twice", file=path, column=names[0]))
+        name = theirs or ours
+        several = ours == LABEL and name.casefold() not in folded
+        places: list[int] = []
+        for part in map(str.strip, name.split("+") if several else [name]):
+            exact = [at for at, other in enumerate(written) if theirs is not None and other == part]
+            here = exact or [at for at, other in enumerate(folded) if other == part.casefold()]
+            if len(here) > 1:
+                raise BadFile(message("file.column_twice", file=path, column=part))
+            if theirs is not None and not here:
+                problem = message("file.no_such_column", file=path, column=theirs, columns=[*map(repr, written)])
+                raise BadFile(problem, parameter="columns")
+            places += here
         if places:
             found[ours] = places
     return found
 
 
-def _places(name: str, written: Sequence[str], plain: Sequence[str], as_written: bool) -> list[int]:
-    """Where a column is: as it is written, if it was named so, else in any case."""
-    exact = [place for place, other in enumerate(written) if other == name] if as_written else []
-    return exact or [place for place, other in enumerate(plain) if other == name.casefold()]
-
-
-def _votes(
-    path: str | Path, frame: "pd.DataFrame", raw: "pd.DataFrame", places: Sequence[int], bad: list[tuple[int, str]]
-) -> "pd.DataFrame":
-    """The frame with a row for each label: of each of several columns, and of each annotator of a list of them."""
-    import pandas as pd
-
-    if len(places) > 1:
-        by_annotator = [frame.assign(annotator=raw.columns[at], label=raw.iloc[:, at]) for at in places]
-        frame = pd.concat(by_annotator).sort_index(kind="stable")
-    if "annotator" in frame:
-        both = frame[[LABEL, "annotator"]].map(lambda value: len(value) if isinstance(value, list) else None)
-        many = both["annotator"].notna()
-        uneven = many & (both["annotator"] != both[LABEL])
-        bad += [(line, message("file.uneven_lists")) for line in frame.index[uneven]]
-        if many.any():
-            frame = frame[~uneven].explode([LABEL, "annotator"])
-    return frame
+def _each_annotator(frame: "pd.DataFrame", bad: list[tuple[int, str]]) -> "pd.DataFrame":
+    """The frame with a row for each annotator of a list of them, and their labels of the list beside it."""
+    sizes = frame[[LABEL, "annotator"]].map(lambda value: len(value) if isinstance(value, list) else None)
+    many = sizes["annotator"].notna()
+    uneven = many & (sizes["annotator"] != sizes[LABEL])
+    bad += [(line, message("file.uneven_lists")) for line in frame.index[uneven]]
+    return frame[~uneven].explode([LABEL, "annotator"]) if many.any() else frame
 
 
 def sha_of(path: str | Path) -> str:
@@ -355,41 +319,29 @@ def first_spelling(values: "pd.Series") -> "pd.Series":
     return values.groupby(values.str.casefold(), sort=False).transform("first")
 
 
-def read_pieces(
-    path: str | Path, bad: list[tuple[int, str]], content: bytes | None = None, joined_columns: Iterable[str] = ()
-) -> Iterator["pd.DataFrame"]:
+def read_pieces(path: str | Path, bad: list[tuple[int, str]], content: bytes | None = None) -> Iterator["pd.DataFrame"]:
     """The rows of a table in frames of `PIECE` rows at most, at least one: columns as they are written, the index the
     line of each row (of a sheet the row, of one JSON array or a Parquet file the number).
 
     Fields are text without spaces at their ends; None where JSON or Parquet has none; lists and objects as they are.
     Reads CSV with the separator that its first line shows (comma, semicolon, tab, bar), JSONL, one JSON array, Excel's
     first sheet and Parquet, by the end of the name, also in .gz and in a .zip of one file; in UTF-8 or UTF-16. Columns
-    without a name are left out, and so are blank rows; `joined_columns`, as "model+item", are added as one. Rows that
-    cannot be read are added to `bad` with the reason. Raises BadFile, and BadRow where quotation marks do not match.
+    without a name are left out, and so are blank rows. Rows that cannot be read are added to `bad` with the reason.
+    Raises BadFile, and BadRow where quotation marks do not match.
     """
-    import pandas as pd
-
-    joins = {name: parts for name in joined_columns if len(parts := [part.strip() for part in name.split("+")]) > 1}
     some = False
     with _unpacked(path, content) as (name, stream):
-        if (kind := PurePath(name).suffix.lower()) not in _TABLES:
+        kind = PurePath(name).suffix.lower()
+        if kind not in _TABLES:
             raise BadFile(message("file.bad_suffix", file=path, suffixes=_TABLES, packed=_PACKED))
-        if kind == ".parquet":
-            with installed_extras():
-                import_module("pyarrow")
-            frames: Iterable[pd.DataFrame] = [plain_frame(_binary(path, pd.read_parquet, stream), path)]
-        elif kind == ".xlsx":
-            frames = _framed(path, _sheet(path, stream), bad)
+        if kind in (".parquet", ".xlsx"):
+            frames = _whole_table(path, kind, stream, bad)
         else:
-            # Held here: it closes the file when nobody holds it.
-            text = io.TextIOWrapper(stream, _encoding(stream.peek(4)[:4]), newline=None)
+            text = _decoded(stream)  # held here: it closes the file when nobody holds it
             own = _SEPARATORS.get(kind)
             frames = _framed(path, _delimited(path, text, own), bad) if own else _objects(path, text, bad)
         try:
             for frame in frames:
-                for joined_name, parts in joins.items():
-                    if joined_name not in frame and set(parts) <= set(frame.columns):
-                        frame[joined_name] = frame[parts].fillna("").map(as_text).agg(" ".join, axis=1)
                 some = some or bool(len(frame))
                 yield frame
         except UnicodeDecodeError:
@@ -399,12 +351,11 @@ def read_pieces(
 
 
 def read_lines(path: str | Path) -> Iterator[str]:
-    """Yield the lines of a text in UTF-8 or UTF-16, packed or not, without holding all of it. Raises BadFile as
-    `read_text` does."""
+    """Yield the lines of a text in UTF-8 or UTF-16, packed or not, without holding all of it. Raises BadFile."""
     some = False
     with _unpacked(path, None) as (_, stream):
         try:
-            for line in io.TextIOWrapper(stream, _encoding(stream.peek(4)[:4]), newline=None):
+            for line in _decoded(stream):
                 some = some or bool(line.strip())
                 yield line
         except UnicodeDecodeError:
@@ -463,42 +414,33 @@ def _unpacked(path: str | Path, content: bytes | None) -> Iterator[tuple[str, io
 
 
 def _encoding(start: bytes) -> str:
-    """UTF-8 or UTF-16, by the first bytes of a file: a table in UTF-16 begins with a mark or a letter of ASCII."""
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16"
-    if len(start) > 1 and not start[0] and start[1]:
-        return "utf-16-be"
-    return "utf-16-le" if len(start) > 3 and start[0] and not start[1] and not start[3] else "utf-8-sig"
+    return "utf-16" if start.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+
+
+def _decoded(stream: io.BufferedReader) -> io.TextIOWrapper:
+    return io.TextIOWrapper(stream, _encoding(stream.peek(2)), newline=None)
 
 
 def _refuse_encoding(path: str | Path, content: bytes | None) -> NoReturn:
-    """Raise BadFile for what is no UTF-8, with how the line reads in the encoding that it may have."""
+    """Raise BadFile for what is no UTF-8, with how the line reads in the encoding that it may have: GB18030 where that
+    gives usual Chinese characters, else Windows-1252."""
     with _unpacked(path, content) as (name, stream):
-        if _encoding(stream.peek(4)[:4]) != "utf-8-sig":
+        if _encoding(stream.peek(2)) == "utf-16":
             raise BadFile(message("file.not_utf16", file=path))
-        at = 0
         for number, line in enumerate(stream, start=1):
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError as problem:
-                encoding = _likely_encoding(line)
-                before = len(line[: problem.start].decode(encoding, "replace"))
-                shown = line.decode(encoding, "replace")[max(0, before - 20) :][:40].strip()
-                place = {"line": number, "at": at + problem.start, "byte": line[problem.start]}
-                raise BadFile(
-                    message("file.not_utf8", file=path, encoding=encoding, shown=shown, name=name, **place)
-                ) from None
-            at += len(line)
+                encoding = "GB18030"
+                try:
+                    line.decode(encoding).encode("gb2312")
+                except UnicodeError:
+                    encoding = "WINDOWS-1252"
+                shown = line[max(0, problem.start - 20) :].decode(encoding, "replace")[:40].strip()
+                place = {"line": number, "byte": line[problem.start]}
+                told = message("file.not_utf8", file=path, encoding=encoding, shown=shown, name=name, **place)
+                raise BadFile(told) from None
     raise AssertionError(f"{path} is UTF-8")
-
-
-def _likely_encoding(line: bytes) -> str:
-    """GB18030 where a line reads as usual Chinese characters, else Windows-1252, in which nearly all bytes read."""
-    try:
-        line.decode("gb18030").encode("gb2312")
-    except UnicodeError:
-        return "WINDOWS-1252"
-    return "GB18030"
 
 
 _Line = tuple[int, list[str]]
@@ -516,41 +458,33 @@ def _delimited(path: str | Path, text: Iterable[str], own: str) -> Iterator[_Lin
     bare = re.sub('"[^"]*"', "", head[-1] if head else "")
     mark = max(",;\t|", key=lambda mark: (bare.count(mark), mark == own))
     reader = csv.reader(chain(head, lines), delimiter=mark, strict=True)
-    started, limit = 1, csv.field_size_limit()
-    while True:
-        csv.field_size_limit(_LONGEST_FIELD)  # of the whole process: it gets its own back before anything else runs
-        try:
-            row = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as problem:
-            # From here on nobody can tell rows apart, so this is the only row to report.
-            raise BadRow(path, started, message("file.not_csv", reason=problem)) from problem
-        finally:
-            csv.field_size_limit(limit)
-        yield started, row
-        started = reader.line_num + 1
+    started = 1
+    try:
+        for row in reader:
+            yield started, row
+            started = reader.line_num + 1
+    except csv.Error as problem:  # from here on nobody can tell rows apart, so this is the only row to report
+        raise BadRow(path, started, message("file.not_csv", reason=problem)) from problem
 
 
-def _sheet(path: str | Path, stream: io.BufferedReader) -> Iterator[_Line]:
-    """The rows of the first sheet of an Excel file."""
+def _whole_table(
+    path: str | Path, kind: str, stream: io.BufferedReader, bad: list[tuple[int, str]]
+) -> Iterable["pd.DataFrame"]:
+    """The first sheet of an Excel file, or a Parquet file."""
     import pandas as pd
 
     with installed_extras():
-        import_module("openpyxl")
-    frame = _binary(path, pd.read_excel, stream, header=None, dtype=str, na_filter=False)
-    yield from enumerate(frame.to_numpy().tolist(), start=1)
-
-
-def _binary(path: str | Path, read: "Callable[..., pd.DataFrame]", *what: Any, **how: Any) -> "pd.DataFrame":
-    """What a reader of pandas says; BadFile where the file is not what its name says."""
+        import_module("pyarrow" if kind == ".parquet" else "openpyxl")
     try:
-        return read(*what, **how)
+        if kind == ".parquet":
+            return [plain_frame(pd.read_parquet(stream), path)]
+        rows = pd.read_excel(stream, header=None, dtype=str, na_filter=False).to_numpy().tolist()
     except (ValueError, KeyError, TypeError) as problem:
         raise BadFile(message("file.unreadable", file=path, reason=first_line(problem))) from problem
+    return _framed(path, enumerate(rows, start=1), bad)
 
 
-def _framed(path: str | Path, rows: Iterator[_Line], bad: list[tuple[int, str]]) -> Iterator["pd.DataFrame"]:
+def _framed(path: str | Path, rows: Iterable[_Line], bad: list[tuple[int, str]]) -> Iterator["pd.DataFrame"]:
     """Rows below a header as frames; those of another length go to `bad`."""
     import pandas as pd
 
@@ -561,38 +495,33 @@ def _framed(path: str | Path, rows: Iterator[_Line], bad: list[tuple[int, str]])
         raise BadFile(message("file.empty", file=path))
     named = [at for at, name in enumerate(header) if name]
     while piece := list(islice(filled, PIECE)):
-        whole: list[_Line] = []
+        whole: dict[int, list[str]] = {}
         for line, row in piece:
             if len(row) == len(header) or (len(row) > len(header) and not any(row[len(header) :])):
-                whole.append((line, [row[at] for at in named] if len(named) < len(row) else row))
+                whole[line] = [row[at] for at in named] if len(named) < len(row) else row
             else:
-                reason = message("file.fields", count=len(row), expected=len(header), names=header)
-                bad.append((line, reason))
-        index = pd.Index([line for line, _ in whole], dtype="int64")
-        yield pd.DataFrame([row for _, row in whole], index, [header[at] for at in named], dtype=object)
+                bad.append((line, message("file.fields", count=len(row), expected=len(header), names=header)))
+        index = pd.Index([*whole], dtype="int64")
+        yield pd.DataFrame([*whole.values()], index, [header[at] for at in named], dtype=object)
 
 
-def _objects(path: str | Path, text: io.TextIOWrapper, bad: list[tuple[int, str]]) -> Iterator["pd.DataFrame"]:
+def _objects(path: str | Path, text: Iterable[str], bad: list[tuple[int, str]]) -> Iterator["pd.DataFrame"]:
     """The objects of JSON, one a line or all in one array, as frames; what is no object goes to `bad`."""
     import pandas as pd
 
-    head = text.readline()
-    while head and not head.strip() and (line := text.readline()):
-        head += line
-    if not head.strip():
+    lines: Iterable[tuple[int, str]] = ((at, line) for at, line in enumerate(text, start=1) if line.strip())
+    if (first := next(iter(lines), None)) is None:
         raise BadFile(message("file.empty", file=path))
-    lines: Iterable[str] = text
-    values: Iterator[tuple[int, Any]] | None = None
-    if not isinstance(_parsed(head), dict):
-        content = head + text.read()
-        if isinstance(whole := _parsed(content), dict):
-            raise BadFile(message("file.one_object", file=path))
-        values = enumerate(whole, start=1) if isinstance(whole, list) else None
-        head, lines = "", content.splitlines(keepends=True)
-    numbered = enumerate(chain(head.splitlines(keepends=True), lines), start=1)
-    values = values or ((line, _parsed(written)) for line, written in numbered if written.strip())
+    lines, whole = chain([first], lines), None
+    if not isinstance(_parsed(first[1]), dict):
+        lines = list(lines)
+        whole = _parsed("".join(line for _, line in lines))
+    if isinstance(whole, dict):
+        raise BadFile(message("file.one_object", file=path))
+    by_line = ((number, _parsed(line)) for number, line in lines)
+    values = enumerate(whole, start=1) if isinstance(whole, list) else by_line
     while piece := list(islice(values, PIECE)):
-        objects: list[tuple[int, dict[str, Any]]] = []
+        objects: dict[int, dict[str, Any]] = {}
         for number, value in piece:
             if not isinstance(value, dict):
                 reason = value if isinstance(value, Message) else message("file.no_object", type=type(value).__name__)
@@ -600,11 +529,10 @@ def _objects(path: str | Path, text: io.TextIOWrapper, bad: list[tuple[int, str]
             elif fault := unstorable(canonical(value)):  # half a character: pandas cannot hold it either
                 bad.append((number, fault))
             else:
-                objects.append((number, value))
-        names = list(dict.fromkeys(name for _, value in objects for name in value))
-        cells = [[_plain(value.get(name)) for name in names] for _, value in objects]
-        index = pd.Index([number for number, _ in objects], dtype="int64")
-        yield pd.DataFrame(cells, index, [name.strip() for name in names], dtype=object)
+                objects[number] = value
+        names = list(dict.fromkeys(name for value in objects.values() for name in value))
+        cells = [[_plain(value.get(name)) for name in names] for value in objects.values()]
+        yield pd.DataFrame(cells, pd.Index([*objects], dtype="int64"), [name.strip() for name in names], dtype=object)
 
 
 def _parsed(text: str) -> Any:

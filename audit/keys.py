@@ -8,11 +8,7 @@ from typing import Any
 
 
 def digest(*parts: str) -> bytes:
-    """16 bytes that name an ordered list of strings; no two lists share a spelling.
-
-    >>> digest("a", "b") != digest("ab")
-    True
-    """
+    """16 bytes that name an ordered list of strings; no two lists share a spelling."""
     return _state(parts).digest()
 
 
@@ -36,11 +32,7 @@ def normal_text(text: str) -> str:
 
 
 def uniform(*parts: object) -> float:
-    """A permanent random number in [0, 1), drawn from the parts' content (53 bits).
-
-    >>> uniform(0, "row 1") == uniform(0, "row 1")
-    True
-    """
+    """A permanent random number in [0, 1), drawn from the parts' content (53 bits)."""
     return (int.from_bytes(digest(*map(str, parts))[:8], "big") >> 11) / (1 << 53)
 
 
@@ -63,13 +55,8 @@ def generator(*parts: object) -> random.Random:
 
 
 class Late:
-    """`generator` of the parts, seeded when something is drawn from it for the first time; the draws are the same.
-
-    Seeding costs 9 microseconds, as much as most relations need to find that a sentence has nothing for them.
-
-    >>> Late("a", 1).random() == generator("a", 1).random()
-    True
-    """
+    """`generator` of the parts, seeded when something is first drawn from it: seeding costs 9 microseconds,
+    as much as most relations need to find that a sentence has nothing for them."""
 
     __slots__ = ("_made", "_parts")
 

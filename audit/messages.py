@@ -57,39 +57,26 @@ def noun(kind: str) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """A number of things, in English.
-
-    >>> counted(1, "relation"), counted(1200, "source")
-    ('1 relation', '1,200 sources')
-    """
+    """A number of things, in English: 1 relation, 1,200 sources."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def with_commas(parts: str | Iterable[object]) -> str:
-    """Parts with commas between them, in English; a text as it is.
-
-    >>> with_commas(["vader", 2]), with_commas("vader")
-    ('vader, 2', 'vader')
-    """
+    """Parts with commas between them, in English; a text as it is."""
     return parts if isinstance(parts, str) else _AND[ENGLISH].join(map(str, parts))
 
 
 def said(sentence: str, language: str) -> str:
     """A sentence in the language of this code: a message in its words, any other text as it is."""
-    return words(language, sentence.code, sentence.parameters) if isinstance(sentence, Message) else sentence
+    return phrase(language, sentence.code, **sentence.parameters) if isinstance(sentence, Message) else sentence
 
 
 def phrase(language: str, code: str, /, **parameters: object) -> str:
-    """The text of a code in this language, its parameters filled in as in `message`.
+    """The text of a code in this language, its parameters filled in as in `message`. Raises KeyError as it does.
 
     >>> phrase("en", "rate.of", part=3, whole=20), phrase("zh", "rate.of", part=3, whole=20)
     ('3 of 20', '3 / 20')
     """
-    return words(language, code, parameters)
-
-
-def words(language: str, code: str, parameters: Mapping[str, object]) -> str:
-    """The text of a code in this language. Raises KeyError where the catalogue has no such code or parameter."""
     parts = {name: _part(value, language) for name, value in parameters.items()}
     if "count" in parts:
         parts["count"] = _Count(parts["count"])
@@ -116,6 +103,30 @@ def catalogue(language: str) -> Mapping[str, str]:
     return dict(_flat(content, ""))
 
 
+def to_tree(content: Any, change: Callable[[str], str] = str) -> Any:
+    """A tree of dicts and lists in which each message is its code and parameters, so that JSON keeps it, and
+    `from_tree` can make a message of it again. `change` is applied to every other text."""
+    if isinstance(content, Message):
+        return {"code": content.code, "parameters": to_tree(content.parameters, change)}
+    if isinstance(content, Mapping):
+        return {key: to_tree(value, change) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [to_tree(value, change) for value in content]
+    return change(content) if isinstance(content, str) else content
+
+
+def from_tree(tree: Any) -> Any:
+    """What `to_tree` made the tree of.
+
+    >>> type(from_tree(to_tree({"notes": [message("welcome.wait", count=1)]}))["notes"][0]).__name__
+    'Message'
+    """
+    if isinstance(tree, dict):
+        values = {key: from_tree(value) for key, value in tree.items()}
+        return _message(**values) if values.keys() == {"code", "parameters"} else values
+    return [from_tree(value) for value in tree] if isinstance(tree, list) else tree
+
+
 def stored(sentence: str, change: Callable[[str], str] = str) -> str:
     """A sentence as the database keeps it: a message as JSON, so that `from_stored` can say it in any language; any
     other text as it is. `change` is applied to every text that is filled in.
@@ -123,26 +134,21 @@ def stored(sentence: str, change: Callable[[str], str] = str) -> str:
     >>> stored("no disk"), stored(message("name.near", name="imdb"))
     ('no disk', '{"code": "name.near", "parameters": {"name": "imdb"}}')
     """
-    if not isinstance(sentence, Message):
-        return change(sentence)
-    return json.dumps(_tree(sentence, change), ensure_ascii=False)
+    tree = to_tree(sentence, change)
+    return tree if isinstance(tree, str) else json.dumps(tree, ensure_ascii=False)
 
 
 def from_stored(text: str) -> str:
-    """The sentence that `stored` made a text of. What it did not make, or has a code that is not there, is as it is.
-
-    >>> from_stored('{"code": "name.near", "parameters": {"name": "imdb"}}'), from_stored("no disk")
-    ("did you mean 'imdb'?", 'no disk')
-    """
+    """The sentence that `stored` made a text of. What it did not make, or has a code that is not there, is as it is."""
     try:
-        tree = json.loads(text)
-        return _untree(tree) if isinstance(tree, dict) else text
+        sentence = from_tree(json.loads(text))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return text
+    return sentence if isinstance(sentence, Message) else text
 
 
 def _message(code: str, parameters: dict[str, Any]) -> Message:
-    sentence = Message(words(ENGLISH, code, parameters))
+    sentence = Message(phrase(ENGLISH, code, **parameters))
     sentence.code, sentence.parameters = code, parameters
     return sentence
 
@@ -162,21 +168,6 @@ def _part(value: object, language: str) -> object:
     if isinstance(value, list | tuple):
         return _AND[language].join(str(_part(part, language)) for part in value)
     return said(value, language) if isinstance(value, str) else value
-
-
-def _tree(value: Any, change: Callable[[str], str]) -> Any:
-    if isinstance(value, Message):
-        parameters = {name: _tree(part, change) for name, part in value.parameters.items()}
-        return {"code": value.code, "parameters": parameters}
-    if isinstance(value, list):
-        return [_tree(part, change) for part in value]
-    return change(value) if isinstance(value, str) else value
-
-
-def _untree(value: Any) -> Any:
-    if isinstance(value, dict):
-        return _message(value["code"], {name: _untree(part) for name, part in value["parameters"].items()})
-    return [_untree(part) for part in value] if isinstance(value, list) else value
 
 
 def _flat(table: Mapping[str, Any], prefix: str) -> Iterable[tuple[str, str]]:

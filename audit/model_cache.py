@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audit.errors import BadFile
-from audit.new_files import alone, write_file
+from audit.new_files import write_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,15 +39,6 @@ def texts_of(array: "np.ndarray") -> tuple[str, ...]:
     return tuple(array.tobytes().decode("utf-8").split("\n"))
 
 
-def write(model: Kept, folder: Path, name: str) -> None:
-    """Keep a model as `name.npz`. Raises BadFile."""
-    import numpy as np
-
-    buffer = io.BytesIO()
-    np.savez(buffer, **model.arrays, about=as_array((json.dumps(model.about, sort_keys=True),)))  # type: ignore[arg-type]
-    write_file(folder / f"{name}.npz", buffer.getvalue(), parents=True)
-
-
 def read(folder: Path, name: str) -> Kept | None:
     """Return the kept model, None where there is none that can be read; says so on stderr where it is damaged."""
     import numpy as np
@@ -65,18 +56,18 @@ def read(folder: Path, name: str) -> Kept | None:
 
 
 def cached_model(system: str, version: str, folder: Path, make: Callable[[], Kept]) -> Kept:
-    """Return the system's model from the cache, made and kept there when it is absent or damaged; of several processes
-    that ask at once, one makes it, and the others wait."""
+    """Return the system's model from the cache, made and kept there when it is absent or damaged."""
+    import numpy as np
+
     name = f"{system}-{version}"
     if (model := read(folder, name)) is not None:
         return model
-    with alone(folder / name):
-        if (model := read(folder, name)) is None:
-            model = make()
-            try:
-                write(model, folder, name)
-            except BadFile as problem:
-                say(f"{system} cannot be kept ({problem}): every run trains anew")
+    model, buffer = make(), io.BytesIO()
+    np.savez(buffer, **model.arrays, about=as_array((json.dumps(model.about, sort_keys=True),)))  # type: ignore[arg-type]
+    try:
+        write_file(folder / f"{name}.npz", buffer.getvalue(), parents=True)
+    except BadFile as problem:
+        say(f"{system} cannot be kept ({problem}): every run trains anew")
     return model
 
 

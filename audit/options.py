@@ -2,7 +2,7 @@
 a plan, and what a request's body may have.
 
 A field has its default, its type with bounds (`Annotated[int | None, Ge(1)]`), and with `Told` what it is for. Pydantic
-checks the values that differ from the defaults, and is loaded only then: a page of help needs none of it.
+checks the values that differ from the defaults.
 
     @dataclass(frozen=True, kw_only=True)
     class DrawOptions(Options):
@@ -14,14 +14,11 @@ checks the values that differ from the defaults, and is loaded only then: a page
 
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import wraps
 from inspect import Parameter
-from operator import ge, gt, le, lt
 from typing import Any, NamedTuple, ParamSpec, TypeVar, get_args, get_type_hints
-
-from annotated_types import Ge, Gt, Le, Lt
 
 from audit.errors import AuditError
 
@@ -29,7 +26,6 @@ _PROMPT = ">" * 3  # Of an example, which stays at the end of a docstring
 Taken = ParamSpec("Taken")
 Returned = TypeVar("Returned")
 Model = TypeVar("Model", bound="Options")
-_LONG = 60
 
 
 @dataclass(frozen=True)
@@ -97,19 +93,7 @@ def options_of(model: type[Any]) -> tuple[Option, ...]:
 _known: dict[type[Any], tuple[Option, ...]] = {}
 
 
-_BOUNDS: dict[type, Callable[[Any, Any], bool]] = {Ge: ge, Gt: gt, Le: le, Lt: lt}
-
-
-def _is_plain(option: Option, value: object) -> bool:
-    """Whether a number or text is of its type and within its bounds, which needs no pydantic to see."""
-    kind, *told = get_args(option.kind)
-    bounds = [(holds, getattr(part, holds.__name__)) for part in told if (holds := _BOUNDS.get(type(part)))]
-    return type(value) in (get_args(kind) or (kind,)) and all(holds(value, bound) for holds, bound in bounds)
-
-
 def _check(option: Option, value: object) -> None:
-    if type(value) in (int, float, str) and _is_plain(option, value):
-        return
     from pydantic import ConfigDict, TypeAdapter, ValidationError
 
     from audit.user_models import allowed_by, short
@@ -138,7 +122,10 @@ def spread(
     """
     own = inspect.signature(function)
     models = {
-        name: list(_with_defaults(parameter))
+        name: [
+            option._replace(default=getattr(parameter.default, option.name, option.default))
+            for option in options_of(parameter.annotation)
+        ]
         for name, parameter in own.parameters.items()
         if inspect.isclass(parameter.annotation) and issubclass(parameter.annotation, Options)
     }
@@ -166,12 +153,6 @@ def spread(
     if function.__doc__ and parameter_of is keyword:
         spreading.__doc__ = _with_options(function.__doc__, listed)
     return spreading
-
-
-def _with_defaults(parameter: Parameter) -> Iterator[Option]:
-    for option in options_of(parameter.annotation):
-        own = getattr(parameter.default, option.name, option.default)
-        yield option._replace(default=own)
 
 
 def _with_options(doc: str, options: list[Option]) -> str:

@@ -18,7 +18,7 @@ import importlib
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
@@ -64,14 +64,7 @@ class Entry(Generic[T]):
 
 
 class Registry(Generic[T]):
-    """The things of one kind by their names, those of audit and those of plug-ins.
-
-    >>> shapes = Registry[type]("shape")
-    >>> shapes.register("ordered", "collections:OrderedDict")
-    'collections:OrderedDict'
-    >>> shapes.names(), shapes.get("ordered").__name__
-    (['ordered'], 'OrderedDict')
-    """
+    """The things of one kind by their names, those of audit and those of plug-ins."""
 
     def __init__(self, kind: str, home: str = ""):
         """`kind` is its word in messages, and `home` the module that registers what comes with audit."""
@@ -111,13 +104,9 @@ class Registry(Generic[T]):
             self._entries[name] = Entry(name, thing, origin, module, argument, listed)
         return thing
 
-    def unregister(self, name: str) -> None:
-        """Take a name away, if it is there."""
-        self._entries.pop(name, None)
-
     @contextmanager
     def restored(self) -> Iterator[None]:
-        """What is registered in this block, or taken away, is as before at its end; for tests."""
+        """What is registered in this block is as before at its end; for tests."""
         self.entries()
         before = dict(self._entries)
         try:
@@ -126,7 +115,7 @@ class Registry(Generic[T]):
             self._entries = before
 
     def find(self, name: str) -> Entry[T] | None:
-        """What is registered under this name, not loaded yet; None where nothing is, in any plug-in."""
+        """What is registered under this name, not loaded yet."""
         if name not in self._entries:
             self.entries()
         return self._entries.get(name)
@@ -169,18 +158,15 @@ class Registry(Generic[T]):
                 raise
             _report_broken(problem.sentence)
 
-    @contextmanager
-    def guarded(self, name: str) -> Iterator[None]:
-        """In this block whatever the thing of this name raises is an AuditError, if a plug-in brought it."""
+    def guarded(self, name: str) -> AbstractContextManager[None]:
+        """Return a block in which whatever the thing of this name raises is an AuditError, if a plug-in brought it."""
         origin = self._entries[name].origin
-        with _loading(f"{self.kind} {name!r} of the plug-in {origin}") if origin else nullcontext():
-            yield
+        return _loading(f"{self.kind} {name!r} of the plug-in {origin}") if origin else nullcontext()
 
     def unknown(self, name: str, known: list[str] | None = None, notes: Sequence[str] = ()) -> UnknownName:
         """The error for a name that nobody registered; `notes` are sentences about it."""
-        names = self.names() if known is None else known
-        expected = filter(None, [EXPECTED.get((self.kind, name))])
-        return UnknownName(self.kind, name, names, [*notes, *expected, *_problems])
+        expected = [EXPECTED[self.kind, name]] if (self.kind, name) in EXPECTED else []
+        return UnknownName(self.kind, name, self.names() if known is None else known, [*notes, *expected, *_problems])
 
     def come_home(self) -> None:
         """Let audit and its packs register their things first, so that no plug-in takes their names."""
@@ -213,10 +199,7 @@ class Registry(Generic[T]):
 
 def load_plugin(module: str) -> None:
     """Import a module that registers things, from the current directory or an installed package, and remember it: child
-    processes and Dask's workers load it as well. A second call does nothing.
-
-    Raises AuditError where there is no such module, or where it cannot be imported.
-    """
+    processes and Dask's workers load it as well. A second call does nothing. Raises AuditError."""
     if module not in _plugins:
         _load(module, module)
     os.environ[VARIABLE] = ",".join(dict.fromkeys([*plugins(), module]))
@@ -258,10 +241,8 @@ def _load(module: str, origin: str) -> None:
         _plugins.discard(module)  # it is tried again
         missing = problem.__cause__
         if isinstance(missing, ModuleNotFoundError) and f"{module}.".startswith(f"{missing.name}."):
-            raise AuditError(
-                f"no module {module!r} for a plug-in, neither in the current directory ({os.getcwd()}) nor installed; "
-                "install its package, or start where its file is; it is written as it is imported: mine for mine.py"
-            ) from None
+            advice = "install its package, or start where its file is; write it as it is imported: mine for mine.py"
+            raise AuditError(f"no module {module!r} for a plug-in, neither installed nor here; {advice}") from None
         raise
     finally:
         _loaded_now.pop()

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from absent_extras import ABSENT, pytest_make_collect_report, pytest_runtest_makereport, pytest_runtest_setup
+from absent_extras import ABSENT, pytest_make_collect_report, pytest_runtest_makereport
 from hypothesis import settings
 from small_corpus import SmallCorpus
 

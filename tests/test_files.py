@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import os
-import socket
 import zipfile
 
 import pandas as pd
@@ -57,27 +56,24 @@ def test_toml_that_nobody_can_use(text, says):
         toml_of("a.toml", text, "see the page")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="pipes, sockets and devices of POSIX")
+@pytest.mark.skipif(os.name == "nt", reason="pipes and devices of POSIX")
 @pytest.mark.parametrize("read", [read_text, read_bytes])
 def test_what_is_no_file_is_refused_without_waiting(tmp_path, monkeypatch, read):
-    monkeypatch.chdir(tmp_path)  # a socket's name is short
+    monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe")
     (tmp_path / "link").symlink_to("pipe")
-    with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind("socket")
-        for name, says in (
-            ("pipe", "a named pipe"),
-            ("link", "a named pipe"),
-            ("socket", "a socket"),
-            ("/dev/zero", "a device"),
-            (".", "a folder"),
-            ("absent", "there is no such file"),
-            ("pipe/below", "cannot be read"),
-            ("n" * 300, "cannot be read"),
-            ("a\0b", "cannot be read"),
-        ):
-            with pytest.raises(BadFile, match=says):
-                read(name)
+    for name, says in (
+        ("pipe", "this is no file"),
+        ("link", "this is no file"),
+        ("/dev/zero", "this is no file"),
+        (".", "this is no file"),
+        ("absent", "there is no such file"),
+        ("pipe/below", "cannot be read"),
+        ("n" * 300, "cannot be read"),
+        ("a\0b", "cannot be read"),
+    ):
+        with pytest.raises(BadFile, match=says):
+            read(name)
 
 
 # Tables: every form of the same rows is read alike, and what cannot be read says why.
@@ -114,8 +110,6 @@ FORMS = {
     "bars.csv": _delimited("|").encode(),
     "a.tsv": _delimited("\t").encode(),
     "utf16.csv": _delimited("\t").encode("utf-16"),
-    "little.csv": CSV.decode().encode("utf-16-le"),
-    "big.csv": CSV.decode().encode("utf-16-be"),
     "blank.csv": b"\r\n" + CSV + b",\r\n  , \r\n",
     "trailing.csv": "".join(
         line + ",," + end for line, end in [('Text,Gold', "\n"), ('"It\'s ""good"", really; yes|no",positive', "\n"),
@@ -145,7 +139,7 @@ def test_every_form_of_a_table_is_read_alike(name, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("a.csv", "text\n这家店的服务很好。\n".encode("gb18030"), "byte 5 .* as GB18030 it reads '这家店的服务很好。'"),
+        ("a.csv", "text\n这家店的服务很好。\n".encode("gb18030"), "line 2: .* as GB18030 it reads '这家店"),
         ("a.csv", "text\nA crème brûlée.\n".encode("cp1252"), "as WINDOWS-1252 it reads 'A crème brûlée.'.* iconv"),
         ("a.csv", b"\xff\xfea", "begins as UTF-16"),
         ("a.csv", b"text,text\na,b\n", "column 'text' twice"),
@@ -177,10 +171,9 @@ def test_columns_of_ones_own_do_not_matter():
 
 
 def test_columns_are_read_as_they_are_named():
-    content = b"Label,text,review,model,nr\nold,a,A,m,1\n"
-    columns = {"text": "Review", "item": "model+nr"}
-    table = read_table("a.csv", ["text", "item", "label"], columns=columns, content=content)
-    assert table.iloc[0].tolist() == ["A", "m 1", "old"]
+    content = b"Label,text,review\nold,a,A\n"
+    table = read_table("a.csv", ["text", "label"], columns={"text": "Review"}, content=content)
+    assert table.iloc[0].tolist() == ["A", "old"]
 
 
 def test_lists_of_labels_are_several_labels_of_a_text_or_one_of_each_annotator():

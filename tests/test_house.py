@@ -81,13 +81,7 @@ def test_rooms_import_only_from_rooms_before_them():
     assert wrong == {}
 
 
-def test_modules_have_a_subject():
-    assert [path for path in modules() if path.stem in ("utils", "helpers", "misc")] == []
-
-
-def test_statistics_know_nothing_of_the_store_and_annotation_nothing_of_streamlit():
-    for path in (PACKAGE / "statistics").rglob("*.py"):
-        assert "store" not in imports(path)
+def test_the_rooms_before_the_app_know_nothing_of_streamlit():
     for room in ROOMS[:-2]:
         for path in (PACKAGE / room).rglob("*.py"):
             assert "streamlit" not in path.read_text(encoding="utf-8").replace("Streamlit", "")

@@ -48,9 +48,8 @@ def test_things_are_registered_by_call_by_decorator_and_by_where_they_are():
     assert shapes.names() == ["line", "ordered", "made"]
     assert shapes["ordered"]([(1, 2)]) == {1: 2}
     assert (shapes["made"](), "made" in shapes, "square" in shapes) == (3, True, False)
-    shapes.unregister("made")
-    with pytest.raises(UnknownName, match=r"unknown shape 'made'; known are: line, ordered$"):
-        shapes.get("made")
+    with pytest.raises(UnknownName, match=r"unknown shape 'square'; known are: line, made, ordered$"):
+        shapes.get("square")
 
 
 def test_a_name_is_taken_once():
@@ -104,15 +103,9 @@ def test_a_plugin_that_cannot_be_loaded_is_one_sentence(kept, text, message):
     assert not os.environ[registry.VARIABLE]
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("no_such_module", "no module 'no_such_module'"),
-        ("mine.py", "mine for mine.py"),
-    ],
-)
-def test_no_such_plugin(kept, name, message):
-    with pytest.raises(AuditError, match=message):
+@pytest.mark.parametrize("name", ["no_such_module", "mine.py"])
+def test_no_such_plugin(kept, name):
+    with pytest.raises(AuditError, match=f"no module '{name}' .* mine for mine.py"):
         load_plugin(name)
 
 

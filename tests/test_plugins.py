@@ -29,7 +29,7 @@ def call(tmp_path, capsys):
         with registries_kept() as patch:
             patch.chdir(tmp_path)
             patch.syspath_prepend(str(EXAMPLE))
-            assert main([*arguments, *(["--plugin", plugin] if plugin else [])]) == status
+            assert main([*(["--plugin", plugin] if plugin else []), *arguments]) == status
         return capsys.readouterr()
 
     return run_command

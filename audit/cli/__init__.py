@@ -2,10 +2,8 @@
 
 import logging
 import os
-import re
 import sys
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -19,10 +17,7 @@ from audit.cli.console import PLUGINS, end_streams, mend_streams, say, tell
 from audit.cli.options import app, shell_wording, wording
 from audit.errors import AuditError, installed_extras
 
-INTERRUPTED = 130
 _SUBJECTS = ("running", "judging", "reports", "people", "studies", "database")
-_LAST = 3.0
-"""Seconds that threads have to end when everything else has."""
 
 
 @cache
@@ -39,37 +34,29 @@ def _tell_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _load_plugins(modules: list[str]) -> list[str]:
+    from audit.registry import load_plugin
+
+    for module in modules or ():
+        load_plugin(module)
+        PLUGINS.append(module)
+    return modules
+
+
 @app.callback()
 def _top(
     version: Annotated[
         bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="say the version, and end")
     ] = False,
+    plugin: Annotated[
+        list[str],
+        typer.Option(
+            callback=_load_plugins, metavar="MODULE", help="import a module that registers relations and the like"
+        ),
+    ] = [],  # noqa: B006
 ) -> None:
     """Find how much of what metamorphic testing reports as satisfied is false: demo shows it; the usual way is run,
-    gold, sample, app, report. --plugin MODULE imports a module that registers relations and the like first."""
-
-
-def _load_plugins(words: list[str]) -> list[str]:
-    """Import the modules that are named with --plugin, before the command or after it; returns the other words.
-
-    Not an option of typer's: those of a group are converted before any command, which loads pydantic for every page of
-    help.
-    """
-    end = words.index("--") if "--" in words else len(words)
-    remaining, others = iter(words[:end]), []
-    for word in remaining:
-        if not re.match(r"--plugin(=|\Z)", word):
-            others.append(word)
-            continue
-        from audit.registry import load_plugin
-
-        _, equals, module = word.partition("=")
-        module = module if equals else next(remaining, "")
-        if not module.strip() or module.startswith("-"):
-            raise AuditError("--plugin needs the name of a module, such as mypackage.relations")
-        load_plugin(module)
-        PLUGINS.append(module)
-    return others + words[end:]
+    gold, sample, app, report."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -80,7 +67,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     PLUGINS.clear()
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        words = _load_plugins(words)
         top = application()
         with installed_extras(), top.make_context("audit", words) as context:
             status = top.invoke(context)
@@ -94,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = mistake.status
     except KeyboardInterrupt:
         say("audit: stopped; the same command goes on from here")
-        status = INTERRUPTED
+        status = 130
     except BrokenPipeError:
         status = 0  # the reader of a pipe went away (`| head`): nothing is wrong, and nothing more can be said
     finally:
@@ -103,20 +89,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def command() -> NoReturn:
-    """`main` as a process, which ends: a thread that a system left behind is not waited for.
-
-    What is stored was committed before, so nothing is lost with it.
-    """
+    """`main` as a process, which ends: a thread that a system left behind is not waited for. What is stored was
+    committed before, so nothing is lost with it."""
     status = main()
     if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
-        threading.Thread(target=_end_without_the_others, args=(status,), daemon=True).start()
+        os._exit(status)
     sys.exit(status)
-
-
-def _end_without_the_others(status: int) -> None:
-    time.sleep(_LAST)
-    say("audit: a thread that a system began goes on; it is ended with this process")
-    os._exit(status)
 
 
 class _Remarks(logging.Handler):

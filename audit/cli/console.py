@@ -84,13 +84,9 @@ def answer(reply: Reply, as_json: bool) -> None:
 
 
 def following(*words: object) -> str:
-    """Return a command as it is typed, with the plug-ins that this one was given.
-
-    >>> following("report", "--db", "my films.db")
-    "audit report --db 'my films.db'"
-    """
+    """Return a command as it is typed, with the plug-ins that this one was given."""
     plugins = [word for module in PLUGINS for word in ("--plugin", module)]
-    return shlex.join(["audit", *map(str, words), *plugins])
+    return shlex.join(["audit", *plugins, *map(str, words)])
 
 
 def tell(text: str, end: str = "\n") -> None:

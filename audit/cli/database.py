@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from audit.cli.console import Reply, say
-from audit.cli.options import DATABASE, PUBLISH, Database, Read, Seed, Task, Written, command
+from audit.cli.options import DATABASE, PUBLISH, Database, Read, Task, Written, command
 from audit.errors import AuditError
 from audit.options import Told
 
@@ -34,15 +34,10 @@ def export(
     with_comments: Annotated[bool, Told("keeps comments and reasons in a pseudonymised export")] = False,
     search: Annotated[Sequence[Read], Told("with training: what audit search --out wrote; repeatable", "FILE")] = (),
     test_share: Annotated[float, Told("with training: share of the sources for tests", "X")] = 0.2,
-    seed: Seed = 0,
-    answers: Annotated[Literal["both", "people", "gold"], Told("with training: whose answers count")] = "both",
 ) -> Reply:
     """Everything as CSV and JSONL; Label Studio; training data.
 
-    Writes a new folder: every table as JSONL, from which `audit import` makes the same database, the history of answers
-    as CSV for people, the report, and a manifest with the sums of all files. As training data: texts of checked groups
-    with their settled labels, with no source in both training and test.
-    """
+    Writes a new folder, from which `audit import` makes the same database (docs/how-to/exports.md)."""
     from audit.exchange.export import export, rows_of
     from audit.exchange.questions import to_label_studio
     from audit.exchange.training import write_training
@@ -54,10 +49,9 @@ def export(
         raise AuditError("--task is for label-studio and training, --pseudonymise for the others; leave it out")
     engine, folder = db.engine, Path(out)
     if layout == "training":
-        own: dict[str, Any] = {"task": task, "searches": search, "test_share": test_share, "seed": seed}
-        written = write_training(engine, folder, **own, whose=answers)
-        next_run = ("run", "--systems", f"logreg:{out}/train.csv", "--corpus", f"{out}/test.csv")
-        return Reply(asdict(written), None, next_run)
+        written = write_training(engine, folder, task=task, searches=search, test_share=test_share)
+        after = ("run", "--systems", f"logreg:{out}/train.csv", "--corpus", f"{out}/test.csv")
+        return Reply(asdict(written), None, after)
     salt = salt_of(Path(salt_file) if salt_file else None) if pseudonymise else None
     if layout == "label-studio":
         tasks, annotations = to_label_studio(engine, folder, task=task, salt=salt, with_comments=with_comments)
@@ -76,9 +70,7 @@ def _rows(tables: dict[str, int]) -> dict[str, Any]:
 def import_database(folder: Folder, db: Database = DATABASE) -> Reply:
     """Make a new database from an export.
 
-    The database is new or empty, every file is checked before, and all is there or nothing. Accounts have no password
-    until they are given one.
-    """
+    Every file is checked before, and all is there or nothing. Accounts have no password until they are given one."""
     from audit.exchange.export import rows_of
     from audit.exchange.replay import import_export
 
@@ -94,9 +86,7 @@ def replay(
 ) -> Reply:
     """Recompute an export's report.
 
-    Makes the database of an export in a temporary place, computes its report and agreement again, and compares every
-    value. The exit status is 1 where a value differs.
-    """
+    In a temporary place; every value is compared. The exit status is 1 where one differs."""
     from audit.exchange.replay import replay, replay_lines
 
     replayed = replay(Path(folder), [Path(name) for name in report])
@@ -109,9 +99,8 @@ def backup(
 ) -> Reply:
     """A whole database as one file, while it is in use.
 
-    Accounts and passwords' hashes are in it; it is checked. To go back to it, put it in the place of the other one.
-    PostgreSQL is copied to such an SQLite file too; `pg_dump` makes backups to go back to.
-    """
+    Accounts and passwords' hashes are in it. To go back to it, put it in the place of the other one. PostgreSQL is
+    copied to such an SQLite file too; `pg_dump` makes backups to go back to."""
     from audit.store.copying import backup
 
     copy = backup(db.engine, Path(out))
@@ -124,9 +113,7 @@ def doctor(
 ) -> Reply:
     """Check a database, and say what to do about problems.
 
-    One line a check; the exit status is 1 where something is a problem. It changes nothing unless `--rebuild` is given,
-    which first writes anew what follows from the history: answers and the queue.
-    """
+    The exit status is 1 where something is a problem. It changes nothing unless `--rebuild` is given."""
     from audit.exchange.doctor import doctor
     from audit.judging.unit import rebuild as written_anew
 

@@ -9,11 +9,9 @@ from audit.cli.options import (
     DATABASE,
     JUDGE,
     START,
-    Answers,
     Columns,
     Database,
     Read,
-    Seed,
     Study,
     Task,
     command,
@@ -42,10 +40,7 @@ def sample(
 ) -> Reply:
     """Ask the next round of questions.
 
-    The first rounds ask about the beginning of each relation's and system's list; then each asks about texts that can
-    tell systems apart, until one is best or within --eps of the best. A round is asked when all before it are answered.
-    What was asked stays.
-    """
+    See planning (docs/how-to/planning.md). A round is asked when all before it are answered. What was asked stays."""
     from audit.judging.samples import ask_next, give_up_rounds
 
     if give_up:
@@ -82,9 +77,8 @@ def _round_lines(asked: Any) -> list[str]:
 def gold(db: Database = DATABASE, study: Study = None) -> Reply:
     """Answer questions with the gold labels of the corpora.
 
-    Gold answers under the name `gold`, apart from people, whose answers go before. A text with different gold labels in
-    different rows is `contradictory`: gold says nothing about it, nor about whether an output is right.
-    """
+    Gold answers under the name `gold`, apart from people, whose answers go before. It says nothing about a text with
+    different gold labels in different rows (`contradictory`), nor about whether an output is right."""
     from audit.judging.labels import answer_with_gold
 
     gold = answer_with_gold(db.engine, study)
@@ -118,11 +112,9 @@ def import_labels(
 ) -> Reply:
     """Labels from elsewhere (tables, Label Studio) as votes.
 
-    Each annotator is one of their own who cannot log in. A file has the columns `label`, and `text` (of a pair
-    `text_b`, too), `output` where people judge outputs, and perhaps `annotator`, `language` and, of decisions,
-    `reason`. A decision goes before all votes. Labels of questions that fewer people answered than are asked
-    (`too_few`) count once others have answered, too.
-    """
+    See exports (docs/how-to/exports.md). Each annotator is one of their own who cannot log in. A decision goes before
+    all votes. Labels of questions that fewer people answered than are asked (`too_few`) count once others have
+    answered, too."""
     from audit.judging.adjudications import open_disputes
     from audit.judging.labels import import_labels, read_labels
 
@@ -135,20 +127,18 @@ def import_labels(
     return Reply(document, None, ("app" if disputes else "report", "--db", db))
 
 
-@command("progress", JUDGE, "audit progress --db mine.db --answers people --json")
-def progress(db: Database = DATABASE, study: Study = None, answers: Answers = "both") -> Reply:
+@command("progress", JUDGE, "audit progress --db mine.db --json")
+def progress(db: Database = DATABASE, study: Study = None) -> Reply:
     """How far the judging is: questions, pace, cells, people.
 
-    As the app's dashboard has it. Questions and people are those of the whole database; `--study` and `--answers` are
-    about cells.
-    """
+    Questions and people are those of the whole database; `--study` is about cells."""
     from audit.judging.activity import overview
     from audit.reports.evidence import evidence
     from audit.reports.progress import cells_at_work, progress_document, progress_sections
     from audit.reports.study import cells_of_report
     from audit.reports.tables import printed
 
-    cells = cells_at_work(cells_of_report(evidence(db.engine, answers, study)))
+    cells = cells_at_work(cells_of_report(evidence(db.engine, "both", study)))
     return Reply(progress_document(overview(db.engine), cells), printed(progress_sections))
 
 
@@ -177,9 +167,8 @@ def known_add(
 ) -> Reply:
     """Make the texts of a file known.
 
-    A UTF-8 CSV has the columns `text`, `answer` (several with `|` between them) and perhaps `language` and
-    `explanation`, and `text_b` where a task compares two texts.
-    """
+    A CSV has the columns `text`, `answer` (several with `|` between them) and perhaps `language`, `explanation`,
+    `text_b`."""
     from audit.judging.control_questions import add_known, read_known
 
     added = add_known(db.engine, purpose, read_known(str(file), task, language), task=task)
@@ -190,17 +179,12 @@ def known_add(
 def known_pick(
     purpose: Purpose,
     count: Annotated[int, Told("how many at most", "N")] = 20,
-    seed: Seed = 0,
     db: Database = DATABASE,
 ) -> Reply:
-    """Make questions known that cost no sample anything, evenly by label.
-
-    Texts of sources with a gold label, and questions that an adjudicator settled, of which no drawn group has any part.
-    `candidates` is how many there were.
-    """
+    """Make questions known that cost no sample anything, evenly by label."""
     from audit.judging.control_questions import pick_known
 
-    picked = pick_known(db.engine, purpose, count, seed)
+    picked = pick_known(db.engine, purpose, count)
     return Reply({"purpose": purpose, **picked._asdict()}, None, _settings(purpose, db))
 
 
@@ -213,10 +197,7 @@ def settings(
     changes: Annotated[Sequence[str], Told("change one; may be given several times", "NAME=VALUE", "--set")] = (),
     db: Database = DATABASE,
 ) -> Reply:
-    """How judging goes: pass mark, hidden questions, speed.
-
-    Without `--set` it shows the settings. Each change is in the log.
-    """
+    """How judging goes: pass mark, hidden questions, speed. Without `--set` it shows the settings."""
     from audit.files import parse_json
     from audit.judging.settings import change_settings, settings_of
 
@@ -262,9 +243,7 @@ def judge_ask(
 ) -> Reply:
     """Ask a judge what people are asked.
 
-    What it says is stored under its own name, apart from people. A refusal, or what cannot be read as an answer, is a
-    stored error. Repeating the command asks what is left, and again what ended in an error.
-    """
+    What it says is stored under its own name. Repeating the command asks what is left, and what ended in an error."""
     from tqdm import tqdm
 
     from audit.judging.judges import ask_judge
@@ -281,21 +260,13 @@ def judge_ask(
     return Reply(asdict(asked) | {"own": list(asked.own)}, None, ("judge", "agreement", "--db", db))
 
 
-@command("judge agreement", JUDGE, "audit judge agreement --judge referee --json")
-def judge_agreement(
-    judge: Annotated[str | None, Told("only this one: NAME, NAME@VERSION or #NUMBER (default: all)", "NAME")] = None,
-    db: Database = DATABASE,
-) -> Reply:
-    """How far judges agree with people, with gold, with themselves.
-
-    Against the settled answers of people, and of gold, kept apart: accuracy, kappa, sensitivity and specificity of each
-    label, which labels it takes for which, and how often it answers the same when asked in another way, with 95 %
-    intervals.
-    """
+@command("judge agreement", JUDGE, "audit judge agreement --json")
+def judge_agreement(db: Database = DATABASE) -> Reply:
+    """How far judges agree with people, with gold, with themselves (docs/reference/judges.md)."""
     from audit.reports.judges import judges_report, judges_sections
     from audit.reports.tables import printed
 
-    return Reply(judges_report(db.engine, judge), printed(judges_sections))
+    return Reply(judges_report(db.engine), printed(judges_sections))
 
 
 group(
@@ -320,8 +291,7 @@ def validity_draw(db: Database = DATABASE, request: ValidityRequest = ValidityRe
     """Draw pairs of each relation whose texts people rate.
 
     At random, from all groups of a relation that some system satisfies or violates. Drawing more later keeps what was
-    drawn. A relation without enough pairs gives all that there are.
-    """
+    drawn."""
     from audit.judging.samples import draw_validity
 
     drawn = [asdict(part) for part in draw_validity(db.engine, request, study)]
@@ -344,11 +314,7 @@ def validity_end(db: Database = DATABASE, study: Study = None) -> Reply:
 
 @command("validity report", JUDGE, "audit validity report --db mine.db")
 def validity_report(db: Database = DATABASE, study: Study = None) -> Reply:
-    """How plausible and grammatical follow-ups are, by relation.
-
-    Mean ratings of originals and follow-ups, the difference and the share of valid follow-ups with 95 % intervals, what
-    violations are worth, and how far raters agree (docs/reference/validity.md).
-    """
+    """How plausible and grammatical follow-ups are, by relation (docs/reference/validity.md)."""
     from audit.reports.tables import printed
     from audit.reports.validity import validity_report, validity_sections
 

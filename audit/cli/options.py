@@ -8,15 +8,14 @@ import inspect
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial, wraps
-from itertools import pairwise
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
 
 from audit.cli.console import Reply, answer
 from audit.errors import AuditError, BadFile
@@ -34,11 +33,8 @@ START, JUDGE, STUDY, INSPECT, PEOPLE, PUBLISH, DATA = PANELS = (
 _SPELLED = {"parameters": "--set", "price_per_hour": "--price", "renamed": "--map", "slices": "--slice"}
 """Parameters whose options have another name."""
 _LARGEST = (1 << 63) - 1
-_MAGIC = b"SQLite format 3\0"
-_BESIDE = ("-wal", "-shm", "-journal")
-"""What SQLite keeps beside a database's file, under its name and these."""
 
-Function = Callable[..., "Reply | None"]
+Function = TypeVar("Function", bound=Callable[..., "Reply | None"])
 
 
 class Read(str):
@@ -86,11 +82,7 @@ _AS_JSON = Annotated[bool, Told("one JSON document on stdout, nothing else there
 
 
 def whole(text: str | int) -> int:
-    """Read a whole number that a database can hold (63 bits and a sign).
-
-    >>> whole("12")
-    12
-    """
+    """Read a whole number that a database can hold (63 bits and a sign)."""
     try:
         number = int(text)
     except ValueError:
@@ -101,11 +93,7 @@ def whole(text: str | int) -> int:
 
 
 def fraction(text: str | float) -> float:
-    """Read a number such as 0.01.
-
-    >>> fraction("0.01")
-    0.01
-    """
+    """Read a number such as 0.01."""
     try:
         number = float(text)
     except ValueError:
@@ -137,7 +125,15 @@ def names(text: str | Names, kind: Callable[[str], Any] = str) -> Names:
     return Names(map(kind, parts))
 
 
-_PARSERS: dict[Any, Callable[[Any], Any]] = {int: whole, float: fraction, Read: Read, Written: Written, Db: Db}
+def _file(kind: type[str], text: str) -> str:
+    if text.startswith("--"):  # `--html --json`
+        raise typer.BadParameter(f"{text[:40]} is an option, no file; write ./{text[:40]}")
+    return kind(text)
+
+
+_PARSERS: dict[Any, Callable[[Any], Any]] = {
+    int: whole, float: fraction, Read: partial(_file, Read), Written: partial(_file, Written), Db: Db
+}  # fmt: skip
 
 
 def _parameter(option: Option) -> inspect.Parameter:
@@ -175,14 +171,6 @@ def _parameter(option: Option) -> inspect.Parameter:
 class Command(TyperCommand):
     """A command whose values are checked before it works."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        options = [param for param in self.params if param.param_type_name == "option"]
-        valued = {name for param in options if not getattr(param, "is_flag", False) for name in param.opts}
-        for option, value in pairwise(args[: args.index("--")] if "--" in args else args):
-            if option in valued and re.match(r"--?[A-Za-z]", value) and " " not in value:  # `--html --json`
-                raise AuditError(f"{option} needs a value, and {value[:40]} is an option; write {option}={value[:40]}")
-        return super().parse_args(ctx, args)
-
     def invoke(self, ctx: Any) -> Any:
         from audit.cli import working
 
@@ -195,31 +183,8 @@ class Command(TyperCommand):
             return super().invoke(ctx)
 
 
-class Group(TyperGroup):
-    """Commands; their overview fits a screen."""
-
-    def get_help_option(self, ctx: Any) -> Any:
-        if (option := super().get_help_option(ctx)) is not None:
-            option.default = False  # to convert None typer loads pydantic, 0.1 s for a page of help
-        return option
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        if ctx.parent is not None:
-            super().format_help(ctx, formatter)
-            return
-        groups = sorted(name for name, command in self.commands.items() if hasattr(command, "commands"))
-        formatter.write_usage("audit", "COMMAND [OPTIONS]")
-        formatter.write_paragraph()
-        formatter.write_text(" ".join((self.help or "").split()))
-        formatter.write_paragraph()
-        formatter.write_dl([(name, one.short_help) for name, one in self.commands.items() if name not in groups])
-        formatter.write_paragraph()
-        formatter.write_text(f"Groups of commands: {', '.join(groups)}. `audit COMMAND --help` says more of each.")
-
-
 app = typer.Typer(
     name="audit",
-    cls=Group,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # to load rich takes longer than all else that a page of help needs
@@ -230,7 +195,7 @@ _GROUPS: dict[str, typer.Typer] = {}
 
 def group(name: str, panel: str, about: str) -> None:
     """Declare a group of commands; the first line of what it is about stands in the overview."""
-    _GROUPS[name] = typer.Typer(cls=Group)
+    _GROUPS[name] = typer.Typer()
     app.add_typer(_GROUPS[name], name=name, **_described(about), rich_help_panel=panel)
 
 
@@ -260,7 +225,7 @@ def _described(text: str) -> dict[str, Any]:
     return {"help": "\n\n".join(paragraphs), "short_help": paragraphs[0].removesuffix(".")}
 
 
-def _answering(function: Function) -> Function:
+def _answering(function: Callable[..., Reply | None]) -> Any:
     """Return a function of typer's parameters that prints its reply, as JSON with `as_json`, and returns the status."""
     spreading = spread(function, _parameter)
     parameters = [_of_shell(parameter) for parameter in inspect.signature(spreading).parameters.values()]
@@ -279,7 +244,7 @@ def _answering(function: Function) -> Function:
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return run  # type: ignore[return-value]
+    return run
 
 
 def _of_shell(parameter: inspect.Parameter) -> inspect.Parameter:
@@ -310,17 +275,8 @@ def spelling(param: Any) -> str:
 
 def wording(problem: Any) -> str:
     """Return what typer found wrong on the command line, as one sentence."""
-    context, param = getattr(problem, "ctx", None), getattr(problem, "param", None)
-    see = f"; see `{context.command_path} --help`" if context is not None else ""
-    if hasattr(problem, "possibilities"):
-        close = next(iter(problem.possibilities or ()), None)
-        return f"there is no option {problem.option_name}" + (f"; did you mean {close}?" if close else see)
-    if hasattr(problem, "param_type") and param is not None:
-        first = (context.command.epilog or "").partition("\n\n")[0].removeprefix("Example: ") if context else ""
-        return f"{spelling(param)} is missing{see}" + (f", for example `{first}`" if first else "")
-    said = str(problem.message).removeprefix("Value error, ").removeprefix("Got ").rstrip(".")
-    said = said.replace("Option ", "the option ", 1).replace("extra argument(s)", "arguments", 1)
-    return f"{spelling(param)}: {said}{see}" if param is not None else f"{said}{see}"
+    see = f"; see `{problem.ctx.command_path} --help`" if getattr(problem, "ctx", None) is not None else ""
+    return " ".join(problem.format_message().split()).rstrip(".") + see
 
 
 def shell_wording(mistake: AuditError) -> str:
@@ -346,30 +302,17 @@ def as_options(sentence: str, *parameters: str) -> str:
 
 
 def check_outputs(values: dict[str, Any]) -> None:
-    """Raise BadFile for an output that is an input of the command, a database or a part of one, or a device."""
+    """Raise BadFile for an output that is an input of the command, a database, or a device."""
+    from audit.files import read_bytes
     from audit.new_files import refuse_special
 
-    outputs = [Path(value) for value in _each(values) if isinstance(value, Written)]
-    inputs = [Path(value) for value in _each(values) if isinstance(value, Read)]
-    database = str(values.get("db") or "").removeprefix("sqlite:///")
-    for output in outputs:
+    given = [one for value in values.values() for one in (value if isinstance(value, list | tuple) else [value])]
+    inputs = [os.path.realpath(one) for one in given if isinstance(one, Read)]
+    database = os.path.realpath(str(values.get("db") or "").removeprefix("sqlite:///"))
+    for output in (Path(one) for one in given if isinstance(one, Written)):
         refuse_special(output)
-        real = os.path.realpath(output)
-        if any(real == os.path.realpath(path) for path in inputs):
+        if os.path.realpath(output) in inputs:
             raise BadFile(f"{output} is read by this command, and would be overwritten; name another file")
-        files = [real.removesuffix(end) for end in ("", *_BESIDE)]
-        if any(file == os.path.realpath(database) or _is_sqlite(file) for file in files):
-            raise BadFile(f"{output} is a database, or a part of one, and would be destroyed; name another file")
-
-
-def _each(values: dict[str, Any]) -> Iterator[object]:
-    for value in values.values():
-        yield from value if isinstance(value, list | tuple) else [value]
-
-
-def _is_sqlite(file: str) -> bool:
-    try:
-        with open(file, "rb") as content:
-            return content.read(len(_MAGIC)) == _MAGIC
-    except OSError:
-        return False
+        is_database = os.path.isfile(output) and read_bytes(output, 15) == b"SQLite format 3"
+        if is_database or os.path.realpath(output) == database:
+            raise BadFile(f"{output} is a database, and would be destroyed; name another file")

@@ -1,8 +1,8 @@
 """People: the app that they use, and their accounts."""
 
-import errno
 import getpass
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -17,14 +17,13 @@ from audit.options import Told
 Name = Annotated[str, Told("of the account", "NAME", argument=True)]
 
 
-@command("app", START, "audit app --db mine.db --port 8600", "audit app --login-hours 24 --https")
+@command("app", START, "audit app --db mine.db --port 8600", "audit app --https")
 def serve_app(
     db: Database = DATABASE,
     port: Annotated[int, Told("where to listen", "P")] = 8501,
     address: Annotated[
         str, Told("a name or address of this machine where to listen; 0.0.0.0 is every one that it has", "ADDRESS")
     ] = "localhost",
-    login_hours: Annotated[float | None, Told("log people out after so long (default: 168, a week)", "H")] = None,
     https: Annotated[bool, Told("people come by https: never send cookies without it")] = False,
     systems: Annotated[
         Sequence[str],
@@ -33,13 +32,20 @@ def serve_app(
 ) -> None:
     """Serve the app: answer, adjudicate, browse, see results.
 
-    It listens on this machine only unless told otherwise, and stops with Ctrl-C or SIGTERM. Where there is no database,
-    it makes one; where no manager can log in, it prints a link that makes the first one's account.
-    """
+    It listens on this machine only unless told otherwise. Where there is no database, it makes one; where no manager
+    can log in, it prints a link that makes the first one's account."""
     from audit.judging.invitations import first_account_link
     from audit.store.engine import file_of
+    from audit.studies.own_systems import FILES
+    from audit.ui import settings
 
-    environment = login_settings(login_hours, https) | served_files(systems)
+    settings.login_lasts(os.environ)
+    for mine in systems:
+        if Path(mine).suffix != ".py" or not Path(mine).is_file() or Path(mine).name != mine:
+            raise AuditError(f"--systems {mine!r}: must be a Python file in the folder where the app is started")
+    environment = {settings.HTTPS: "1"} if https else {}
+    if systems:  # processes that run a study import them from this folder
+        environment[FILES] = os.pathsep.join(systems)
     check_port(port, address)
     file = file_of(db)
     is_new = file is not None and not file.exists()
@@ -57,29 +63,8 @@ def serve_app(
     serve(db, port, address, environment)
 
 
-def login_settings(login_hours: float | None, https: bool) -> dict[str, str]:
-    """Return the options about logging in as variables of the environment."""
-    from audit.ui import settings
-
-    variables = {settings.HTTPS: "1"} if https else {}
-    if login_hours is not None:
-        variables[settings.LOGIN_HOURS] = str(login_hours)
-    settings.login_lasts({**os.environ, **variables})
-    return variables
-
-
-def served_files(files: Sequence[str]) -> dict[str, str]:
-    """Return the option about own systems as a variable; processes that run a study import them from this folder."""
-    from audit.studies.own_systems import FILES
-
-    for file in files:
-        if Path(file).suffix != ".py" or not Path(Path(file).name).is_file():
-            raise AuditError(f"--systems {file!r}: must be a Python file in the folder where the app is started")
-    return {FILES: os.pathsep.join(str(Path(file).name) for file in files)} if files else {}
-
-
 def serve(database: str, port: int, address: str = "localhost", environment: Mapping[str, str] | None = None) -> None:
-    """Run Streamlit until it is stopped. Raises AuditError for a port that is no port or is taken."""
+    """Run Streamlit in the place of this process, so that whatever ends one ends the other, kill -9 included."""
     from audit.runner.underway import another_python, its_environment
     from audit.ui.settings import arguments
 
@@ -87,30 +72,16 @@ def serve(database: str, port: int, address: str = "localhost", environment: Map
     say(f"The app is at http://{address}:{port} (stop it with Ctrl-C).")
     words = another_python("-m", "streamlit", "run", str(script()))
     words += [*arguments(port), "--server.address", address]
-    _become(
-        words,
-        {
-            **its_environment(),
-            **(environment or {}),
-            "AUDIT_DB": database if "://" in database else os.path.realpath(database),
-        },
-    )
-
-
-def _become(words: list[str], environment: Mapping[str, str]) -> None:
-    """Run a program in the place of this process, so that whatever ends one ends the other, kill -9 included."""
+    variables = {**its_environment(), **(environment or {})}
+    variables["AUDIT_DB"] = database if "://" in database else os.path.realpath(database)
     if os.name == "nt":  # where a process cannot become another one
-        subprocess.run(words, env=environment, check=False)
-        return
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os.execve(words[0], words, environment)
+        subprocess.run(words, env=variables, check=False)
+    else:
+        os.execve(words[0], words, variables)
 
 
 def check_port(port: int, address: str) -> None:
-    """Raises AuditError unless one can listen there, at a name or an address of this machine."""
-    import socket
-
+    """Raise AuditError unless one can listen there, at a name or an address of this machine."""
     if not 0 < port < 65536:
         raise AuditError(f"--port {port}: must be from 1 to 65535")
     try:
@@ -119,10 +90,9 @@ def check_port(port: int, address: str) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(where)
     except (OSError, UnicodeError) as problem:
-        if isinstance(problem, socket.gaierror) or getattr(problem, "errno", None) == errno.EADDRNOTAVAIL:
-            raise AuditError(f"--address {address!r} is no address of this machine; localhost is") from None
         reason = getattr(problem, "strerror", None) or problem
-        raise AuditError(f"cannot listen on {address}:{port} ({reason}); choose another --port") from None
+        advice = "choose another --port, or an --address of this machine, as localhost"
+        raise AuditError(f"cannot listen on {address}:{port} ({reason}); {advice}") from None
 
 
 def script() -> Path:
@@ -154,20 +124,11 @@ def user_add(
 ) -> None:
     """Make an account; its password is asked for.
 
-    Or read from stdin or the environment variable `AUDIT_PASSWORD`; never from the command line, where others could
-    read it. It has 8 characters or more.
-    """
-    from audit.judging.accounts import account_details, add_account, stored_name
+    Or read from stdin or the environment variable `AUDIT_PASSWORD`; never from the command line."""
+    from audit.judging.accounts import add_account
 
     engine = db.engine
-    taken = next((account for account in account_details(engine) if account.name == stored_name(name)), None)
-    if taken and taken.disabled and not taken.has_password:
-        raise AuditError(
-            f"there is an account {taken.name!r} already, which cannot log in, as those of imported labels; choose "
-            "another name, or give this one a password and let it in on the page Accounts of the app"
-        )
-    password = None if no_password else _ask()
-    account = add_account(engine, name, role, password, languages=languages)
+    account = add_account(engine, name, role, None if no_password else _ask(), languages=languages)
     tell(visible(f"Account {account.name} ({account.role}) made."))
 
 
@@ -185,8 +146,7 @@ def user_password(name: Name, db: Database = DATABASE) -> None:
     """Give an account another password, and log it out everywhere."""
     from audit.judging.accounts import set_password
 
-    engine = db.engine
-    account = set_password(engine, name, _ask())
+    account = set_password(db.engine, name, _ask())
     tell(visible(f"Password of {account.name} set; the account is logged out everywhere."))
 
 
@@ -200,28 +160,21 @@ def user_token(
     days: Annotated[int, Told("how long it lasts, 366 at most", "N")] = 90,
     db: Database = DATABASE,
 ) -> Reply:
-    """Make a token, with which a program uses the API as an account.
+    """Make a token, with which a program uses the API as an account (docs/how-to/api.md).
 
-    It is printed once, and nothing keeps it. *Account* in the app ends all tokens of an account; so do disabling it and
-    setting its password.
-    """
+    It is printed once, and nothing keeps it."""
     from datetime import timedelta
 
     from audit.judging.accounts import person_named
     from audit.judging.sign_in import make_token
     from audit.store import reading, tables
 
-    engine = db.engine
-    with reading(engine) as connection:
+    with reading(db.engine) as connection:
         account = person_named(connection, name)
-    token, least = make_token(engine, account.id, role, days, by_owner=False), role or account.role
+    token, least = make_token(db.engine, account.id, role, days, by_owner=False), role or account.role
     expires = tables.now() + timedelta(days=days)
-    document = {
-        "token": token,
-        "account": account.name,
-        "role": least,
-        "expires": expires.isoformat(timespec="minutes"),
-    }
+    document = {"token": token, "account": account.name, "role": least}
+    document["expires"] = expires.isoformat(timespec="minutes")
     return Reply(document, [token, f"It acts for {account.name} with the role {least} until {expires:%Y-%m-%d}."])
 
 
@@ -229,9 +182,7 @@ def user_token(
 def user_delete(name: Name, db: Database = DATABASE) -> None:
     """Take a person's name and password away; what they answered stays.
 
-    The account stays, disabled, as `deleted-N`, and its answers count, comments included, since the history is
-    append-only. Their name is free for another account.
-    """
+    The account stays, disabled, as `deleted-N`. Their name is free for another account."""
     from audit.judging.accounts import delete_person
 
     left = delete_person(db.engine, name)

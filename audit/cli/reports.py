@@ -8,7 +8,6 @@ from audit.cli import options as cli
 from audit.cli.console import Reply, following, say
 from audit.cli.options import DATABASE, INSPECT, START, STUDY, Columns, Database, Db, Html, Read, Study, Task, command
 from audit.errors import AuditError
-from audit.messages import counted
 from audit.options import Told
 from audit.reports.options import CoefficientOptions, CompareOptions, FollowUpOptions, ReportOptions, StandingOptions
 from audit.runner.options import pairs_of
@@ -37,9 +36,7 @@ def report(
 ) -> Reply:
     """Which system is best, how sure that is, and what is false.
 
-    `--full` shows the rates of every cell with their intervals, and for each relation who is best before and after; see
-    the report (docs/reference/report.md). Where nothing is judged yet, the corrected rates are `null`.
-    """
+    See the report (docs/reference/report.md). Where nothing is judged yet, the corrected rates are `null`."""
     from audit.reports.examples import EXAMPLES
     from audit.reports.study import study_report
 
@@ -96,9 +93,8 @@ def compare(
 ) -> Reply:
     """Two versions of a system: how much worse, what broke.
 
-    On the groups that apply to both; see comparing versions (docs/how-to/ci.md). The exit status is 1 where a
-    condition of `--fail-if` holds, and 4 where answers cannot decide one.
-    """
+    See comparing versions (docs/how-to/ci.md). The exit status is 1 where a condition of `--fail-if` holds, and 4
+    where answers cannot decide one."""
     from audit.reports.compare import compare as compared
     from audit.reports.compare import compare_sections, status_of
     from audit.reports.tables import printed
@@ -110,10 +106,7 @@ def compare(
 
 @command("plan", STUDY, "audit plan", "audit plan --decide relations --pace 6 --price 20")
 def plan(db: Database = DATABASE, study: Study = None, options: PlanOptions = PlanOptions(decide=WINNER)) -> Reply:
-    """How many texts and answers a decision will likely take.
-
-    Until the rounds of `audit sample` have decided which system is best, before the work and during it.
-    """
+    """How many texts and answers a decision will likely take."""
     from audit.reports.plan import lines, plan
 
     document = plan(db.engine, options, study)
@@ -149,45 +142,28 @@ def agreement(
 ) -> Reply:
     """How far annotators agree: percent, kappa, alpha, AC1.
 
-    With 95 % intervals; see agreement (docs/reference/agreement.md). From the judgements of a database, or from a table
-    with one row a judgement, or a column for each annotator.
-    """
+    See agreement (docs/reference/agreement.md). From the judgements of a database, or from a table of ratings."""
     from audit.reports.agreement import agreement_report, agreement_sections
-    from audit.reports.ratings import once, read_ratings
+    from audit.reports.ratings import attributed, of_spans, once, opinions, read_ratings, stored_ratings
     from audit.reports.tables import printed
 
     column = None if by == "pair" else by
+    parts = None
     if ratings is not None:
-        _refuse_with_ratings(**{"--db": db, "--task": task, "--about": None if about == "labels" else about})
-        rated = once(read_ratings(ratings, [column] if column else [], pairs_of([*columns])), repeats,
-                     ratings)  # fmt: skip
-        parts = _parts(rated, column)
+        if db is not None or task is not None or about != "labels":
+            raise AuditError("--db, --task and --about are for a database; leave them or --ratings out")
+        read = read_ratings(ratings, [column] if column else [], pairs_of([*columns]))
+        rated = once(read, repeats, ratings)
     else:
-        rated, parts = _stored((db or DATABASE).engine, about, column, task)
+        engine = (db or DATABASE).engine
+        kind: Any = "group" if about == "groups" else None
+        rated = opinions(engine, task) if about == "false" else stored_ratings(engine, task, kind)
+        if about in ("names", "words"):
+            rated = of_spans(engine, rated, "name" if about == "names" else "word")
+        parts = attributed(engine, column) if column is not None and about != "false" else None
+    if column is not None and parts is None:
+        parts = rated.frame[["item", column]].set_axis(["item", "value"], axis=1).drop_duplicates()
     return Reply(agreement_report(rated, by=by, parts=parts, **vars(options)), printed(agreement_sections))
-
-
-def _refuse_with_ratings(**options: object) -> None:
-    if given := [name for name, value in options.items() if value is not None]:
-        raise AuditError(f"{given[0]} is for a database; leave it or --ratings out")
-
-
-def _parts(rated: Any, column: str | None) -> Any:
-    """Which items have which values of a column of the ratings."""
-    return rated.frame[["item", column]].set_axis(["item", "value"], axis=1).drop_duplicates() if column else None
-
-
-def _stored(engine: Any, about: str, column: str | None, task: str | None) -> tuple[Any, Any]:
-    """Return the ratings of a database, and the parts that they are told by."""
-    from audit.reports.ratings import attributed, of_spans, opinions, stored_ratings
-
-    if about == "false":
-        rated = opinions(engine, task)
-        return rated, _parts(rated, column)
-    rated = stored_ratings(engine, task, "group") if about == "groups" else stored_ratings(engine, task)
-    if about in ("names", "words"):
-        rated = of_spans(engine, rated, "name" if about == "names" else "word")
-    return rated, attributed(engine, column) if column else None  # type: ignore[arg-type]
 
 
 @command("annotators", INSPECT, "audit annotators --ratings ours.csv --draws 4000")
@@ -197,24 +173,23 @@ def annotators(
     columns: Columns = (),
     task: Task = None,
     draws: Annotated[int, Told("draws of the posterior for the intervals, 0 for none", "N")] = 1000,
-    seed: Annotated[int, Told("of these draws", "S")] = 0,
 ) -> Reply:
     """What annotators get wrong: confusion matrices.
 
-    By the model of Dawid and Skene (1979), from the judgements alone; see agreement (docs/reference/agreement.md).
-    """
+    By the model of Dawid and Skene (1979), from the judgements alone (docs/reference/agreement.md)."""
     from audit.reports.quality import annotators_report, annotators_sections
     from audit.reports.ratings import read_ratings, stored_ratings
     from audit.reports.tables import printed
 
-    if not 0 <= draws <= 100_000 or seed < 0:
-        raise AuditError(f"--draws {draws} --seed {seed}: draws must be from 0 to 100000, and the seed at least 0")
+    if not 0 <= draws <= 100_000:
+        raise AuditError(f"--draws {draws}: must be from 0 to 100000")
     if ratings is not None:
-        _refuse_with_ratings(**{"--db": db, "--task": task})
+        if db is not None or task is not None:
+            raise AuditError("--db and --task are for a database; leave them or --ratings out")
         rated = read_ratings(ratings, columns=pairs_of([*columns]))
     else:
         rated = stored_ratings((db or DATABASE).engine, task)
-    return Reply(annotators_report(rated, draws, seed), printed(annotators_sections))
+    return Reply(annotators_report(rated, draws), printed(annotators_sections))
 
 
 @command("quality", INSPECT, "audit quality --about groups --json")
@@ -226,11 +201,7 @@ def quality(
     ] = None,
     db: Database = DATABASE,
 ) -> Reply:
-    """How well each annotator judges.
-
-    Accuracy, confusion and bias on hidden questions, repeats answered as before, agreement with settled answers and
-    with the others, speed, and the first half against the second.
-    """
+    """How well each annotator judges (docs/how-to/quality.md)."""
     from audit.reports.quality import quality_report, quality_sections
     from audit.reports.record import judging_record
     from audit.reports.tables import printed
@@ -243,7 +214,7 @@ def quality(
     "follow-ups",
     INSPECT,
     "audit follow-ups typos --corpus rotten-tomatoes --show 20",
-    'audit follow-ups --valid "replaced<=0.2" --measures replaced --rejected rejected.csv',
+    'audit follow-ups --valid "replaced<=0.2" --measures replaced',
 )
 def follow_ups(
     name: Annotated[
@@ -255,18 +226,14 @@ def follow_ups(
     db: Database = DATABASE,
     study: Study = None,
     options: FollowUpOptions = FollowUpOptions(),
-    rejected: Annotated[cli.Written | None, Told("the groups that limits rejected, as CSV or JSONL", "FILE")] = None,
 ) -> Reply:
     """How far follow-ups are from their sources, by relation.
 
-    Edit distance, share of words replaced, BLEU, perplexity ratio, and on request the similarity of embeddings; how
-    many groups limits (`audit run --valid`) have rejected, and how many others would. No system is asked.
-    """
+    And how many groups limits (`audit run --valid`) have rejected, and how many others would. No system is asked. See
+    validity (docs/reference/validity.md)."""
     from audit.corpora import get_corpus
-    from audit.exchange.follow_ups import follow_ups_report, made_lines, made_of, rejected_follow_ups
-    from audit.new_files import kind_of_rows, write_rows
+    from audit.exchange.follow_ups import follow_ups_report, made_lines, made_of
     from audit.relations import get_relation
-    from audit.reports.frames import Table
 
     if (name is None) != (corpus is None):
         raise AuditError("give a relation and --corpus together: audit follow-ups NAME --corpus NAME|FILE")
@@ -274,15 +241,7 @@ def follow_ups(
         source = get_corpus(corpus, task)
         groups, tried = made_of(get_relation(task or source.task, name), source, show)
         return Reply(groups, made_lines(name, groups, tried))
-    if rejected is not None:
-        kind_of_rows(rejected, "rejected")
-    engine = db.engine
-    tables = follow_ups_report(engine, study, **vars(options))
-    if rejected is not None:
-        frame = rejected_follow_ups(engine, study, options.relations)
-        write_rows(rejected, lambda: frame, Table("", frame).rows())
-        say(f"{counted(len(frame), 'rejected follow-up')} in {rejected}.")
-    return _tabled(tables)
+    return _tabled(follow_ups_report(db.engine, study, **vars(options)))
 
 
 # Translation: recorded chains, and what relations compared.
@@ -305,9 +264,7 @@ def pivots(
 ) -> Reply:
     """Recorded pivot chains of translation: scores, means, tests.
 
-    Translations beside those that went over another language, as in the MCMT study: scores, least-squares means by
-    language and system, F tests of type III and Tukey-Kramer's pairs.
-    """
+    As in the MCMT study (docs/reference/translation-relations.md)."""
     from audit.packs.translation.analysis import choose, pivots_tables, read_chains
 
     chains = choose(read_chains(file), system=systems, target=targets)
@@ -336,10 +293,7 @@ def values_bounds(
     relations: OfRelations = (),
     at: Annotated[Sequence[float] | None, Told("the bounds (default: 0, 0.1, ... 1)", "0.5,0.6", commas=True)] = None,
 ) -> Reply:
-    """Observed rates at other bounds, without running again.
-
-    Of relations with a parameter `threshold` or `bound`, at or above which they are satisfied.
-    """
+    """Observed rates at other bounds, without running again."""
     from audit.packs.translation.analysis import STEPS, bounds_tables
 
     return _tabled(bounds_tables(db.engine, study, relations, at or STEPS))
@@ -352,11 +306,7 @@ def values_means(
     study: Study = None,
     independent: Independent = False,
 ) -> Reply:
-    """Least-squares means by language and system; which differ.
-
-    The linear model of the MCMT study, F tests of type III, all pairs by Tukey and Kramer, and the subsets that are not
-    told apart.
-    """
+    """Least-squares means by language and system; which differ."""
     from audit.packs.translation.analysis import means_tables
 
     return _tabled(means_tables(db.engine, relation, study, independent=independent))
@@ -371,8 +321,7 @@ def values_correlate(
 ) -> Reply:
     """Do values go with BLEU, METEOR and WER against references?
 
-    1 - WER, so that more is better in all. Over sentences for each system, and over systems from five on.
-    """
+    1 - WER, so that more is better in all. Over sentences for each system, and over systems from five on."""
     from audit.packs.translation.analysis import correlation_tables, read_references
 
     return _tabled(correlation_tables(db.engine, read_references(reference), study, relations))
@@ -385,11 +334,7 @@ def values_contribute(
     reference: Annotated[Read | None, Told("as of audit values correlate; else there are no scores", "FILE")] = None,
     relations: Annotated[Sequence[str], Told("these (default: the levels of MGMT)", "A,B", commas=True)] = (),
 ) -> Reply:
-    """What each relation adds to the others.
-
-    Tables 2, 5 and 6 of the MGMT study: Spearman's correlation of two relations' outcomes, how many translations
-    satisfy each combination of relations, and, with references, the mean scores of each and what a relation adds.
-    """
+    """What each relation adds to the others: tables 2, 5 and 6 of the MGMT study."""
     from audit.packs.translation.analysis import contribution_tables, read_references
 
     references = read_references(reference) if reference else None

@@ -13,7 +13,6 @@ from audit.cli.options import (
     Database,
     Db,
     Read,
-    Seed,
     Workers,
     Written,
     as_options,
@@ -44,43 +43,32 @@ def demo(
 ) -> None:
     """Run, sample, gold and report on bundled reviews, then the app.
 
-    Four systems, 2,000 sentences and 200 documents; the app has questions waiting and four accounts, which it prints.
-    Started again, it goes on where it stopped.
-    """
+    Four systems, 2,000 sentences and 200 documents. Started again, it goes on where it stopped."""
     from audit.cli.people import check_port, serve
-    from audit.cli.reports import reported
-    from audit.corpora import get_corpus
+    from audit.cli.reports import report
     from audit.judging.accounts import add_account, list_accounts
     from audit.judging.labels import answer_with_gold
     from audit.judging.samples import ask_next
-    from audit.reports.study import study_report
-    from audit.runner.fitting import fitting
     from audit.sampling.options import AUDITED_FOLLOW_UPS, BASE, SampleOptions
 
     if not no_serve:
         check_port(port, "localhost")
-    engine = db.open(create=True)
     for name, limit in CORPORA:
         say(f"Running {len(SYSTEMS)} systems on {limit:,} rows of {name}.")
-        corpus, options = get_corpus(name), RunOptions(limit=limit, workers=workers)
-        (ran,) = _run_all(engine, [(corpus, fitting(corpus))], SYSTEMS, options)
-        say(as_options("\n".join(ran.lines()), "retry_errors"))
-    gold = answer_with_gold(engine)
-    texts = sum(one.asked for one in ask_next(engine, SampleOptions(base=BASE, follow_ups=AUDITED_FOLLOW_UPS)))
-    say(
-        f"Gold answers {gold.answered:,} questions; the first {BASE} satisfied groups of each relation and system ask "
-        f"about {texts:,} texts.\n{waiting_of(engine)[1]}"
-    )
-    report = study_report(engine, examples=20)
-    answer(reported(report), as_json=False)
-    reported(report, html)
-    present = {account.name for account in list_accounts(engine)}
+        ran = run([name], SYSTEMS, db, options=RunOptions(limit=limit, workers=workers))
+        say("\n".join(ran.lines))  # type: ignore[arg-type]
+    gold = answer_with_gold(db.engine)
+    ask_next(db.engine, SampleOptions(base=BASE, follow_ups=AUDITED_FOLLOW_UPS))
+    say(f"Gold answers {gold.answered:,} questions.\n{waiting_of(db.engine)[1]}")
+    answer(report(db), as_json=False)
+    report(db, html=html)
+    present = {account.name for account in list_accounts(db.engine)}
     for name, role in ACCOUNTS:
         if name not in present:
-            add_account(engine, name, role, PASSWORD)
+            add_account(db.engine, name, role, PASSWORD)
     people = "\n".join(f"  {name:6} {role}" for name, role in ACCOUNTS)
     say(f"Accounts of the app, all with the password {PASSWORD}:\n{people}")
-    engine.dispose()
+    db.engine.dispose()
     if no_serve:
         say(f"See the app with: audit app --db {db}")
     else:
@@ -123,15 +111,12 @@ def run(
 ) -> Reply:  # fmt: skip
     """Make and check metamorphic groups; repeat it to resume.
 
-    Each system is executed once on each distinct input. Before that it answers three inputs, or nothing is stored; one
-    with stored outputs is asked three of them again, and the run stops where it answers differently now (name it
-    NAME@VERSION then). A run that --max-calls or --max-cost stops ends with status 3.
-    """
-    from audit.judging.words import guideline_in_force, set_words
+    See runs (docs/how-to/run.md). A system with stored outputs is asked three of them again, and the run stops where
+    it answers differently now (name it NAME@VERSION then). A run that a limit stops ends with status 3."""
+    from audit.judging.words import set_words
     from audit.relations.registry import with_lines
     from audit.runner.fitting import fitting_all
     from audit.runner.studies import Later
-    from audit.tasks import get_task
 
     corpora = [read.corpus(name) for name in dict.fromkeys(corpus)]
     task = corpora[0].task
@@ -148,11 +133,7 @@ def run(
     database = Later(db, begin)
     results = _run_all(database, studies, systems, options)
     lines = [as_options(line, "retry_errors") for ran in results for line in ran.lines()]
-    lines += [line for source in corpora for line in of_gold(source)]
-    if own:
-        with database.engine.connect() as connection:
-            version = guideline_in_force(connection, task, get_task(task).question_kind).version
-        lines.append(f"Annotators read the words that you gave: version {version} of the guideline of {task}.")
+    lines += [line for source in corpora for line in _of_gold(source)]
     documents = [ran.as_json() for ran in results]
     made = any(len(ran.without_groups) < len(ran.relations) for ran in results)
     return Reply(documents if len(documents) > 1 else documents[0], lines, _next(database.engine, db) if made else ())
@@ -184,21 +165,13 @@ def _forecast(studies: Sequence[Any], systems: Sequence[str], db: str, options: 
     with chatter_to_stderr(), executor_of(options) as executor:
         rows = forecasts(sampled, systems, executor, readable(db), options)
     shown = [
-        {
-            "system": one["system"],
-            "inputs": _number(one, "inputs"),
-            "stored": one["stored"],
-            "to ask": _number(one, "to_ask"),
-            "requests": None if one["calls"] is None else _number(one, "calls"),
-            "characters": _number(one, "characters"),
-            "tokens": _number(one, "tokens"),
-            "cost": "no price in its file" if one["cost"] is None else f"{one['cost']:,.4g} {one['currency']}",
-            "seconds at least": None if one["seconds"] is None else round(one["seconds"]),
-        }
+        {name.replace("_", " "): one[name] for name in ("system", "inputs", "stored", "to_ask", "calls", "characters")}
+        | {"tokens": one["tokens"], "seconds at least": None if one["seconds"] is None else round(one["seconds"])}
+        | {"cost": "no price in its file" if one["cost"] is None else f"{one['cost']:,.4g} {one['currency']}"}
         for one in rows
     ]
     lines = [
-        f"{one['system']}: what these groups want next depends on what it says: "
+        f"{one['system']}: all is at least, since what these groups want next depends on what it says: "
         f"{', '.join(f'{number:,} of {relation}' for relation, number in one['hanging'].items())}."
         for one in rows
         if not one["exact"]
@@ -209,11 +182,7 @@ def _forecast(studies: Sequence[Any], systems: Sequence[str], db: str, options: 
     return Reply(rows, [*table(shown), *lines])
 
 
-def _number(forecast: dict[str, Any], name: str) -> str:
-    return f"{forecast[name]:,}" if forecast["exact"] else f"{forecast[name]:,} or more"
-
-
-def of_gold(corpus: Any) -> list[str]:
+def _of_gold(corpus: Any) -> list[str]:
     """Say how many rows of a user's file have gold, and which of its columns are kept and not looked at otherwise."""
     from audit.corpora.files import FileCorpus
 
@@ -236,9 +205,8 @@ def _next(engine: Any, db: str) -> tuple[str, ...]:
 def runs(db: Database = DATABASE) -> Reply:
     """What was run: studies, systems, versions, errors.
 
-    A system with another version or other settings has a row and outputs of its own; `number` counts systems in the
-    order in which they were first run here. `began` is when the study was begun (UTC).
-    """
+    A system with another version or other settings has a row of its own; `number` counts systems as they were first
+    run."""
     from audit.runner.studies import runs
 
     rows = runs(db.engine)
@@ -250,18 +218,16 @@ def runs(db: Database = DATABASE) -> Reply:
 def import_run(
     file: Annotated[Read, Told("the file", "FILE.jsonl", argument=True)],
     db: Database = DATABASE,
-    seed: Seed = 0,
 ) -> Reply:
     """Bring a run of your own: groups, outputs, verdicts as JSONL.
 
-    A group a line (docs/formats.md), to be sampled, judged and corrected. The same file again changes nothing.
-    """
+    A group a line (docs/formats.md). The same file again changes nothing."""
     from audit.runner.imported import import_run
     from audit.runner.progress import Bar
     from audit.runner.studies import Later
 
     with Bar(file, say=say, unit="group") as bar:
-        imported = import_run(database := Later(db), file, seed, bar)
+        imported = import_run(database := Later(db), file, watcher=bar)
     document = asdict(imported)
     document |= document.pop("outcomes")
     return Reply(document, None, _next(database.engine, db))
@@ -278,10 +244,8 @@ def search(
 ) -> Reply:
     """The strongest violation of one system, source by source.
 
-    Tries relations, and relations on top of each other, until the system violates one, with as few words changed as can
-    be. What is found was searched for, not drawn: no rate comes from it. Run the same command again to resume.
-    """
-    from audit.new_files import kind_of_rows
+    See search (docs/how-to/search.md). What is found was searched for, not drawn: no rate comes from it. Run the same
+    command again to resume."""
     from audit.relations.registry import with_lines
     from audit.runner.executors import executor_of
     from audit.runner.progress import Bar
@@ -291,8 +255,8 @@ def search(
 
     if len(systems) != 1:
         raise AuditError(f"--systems {','.join(systems)}: search one system at a time")
-    if out is not None:
-        kind_of_rows(out)
+    if out is not None and not out.endswith((".csv", ".jsonl")):
+        raise AuditError(f"--out {out}: the name ends with .csv or .jsonl, which says how it is written")
     source = read.corpus(corpus)
     options = replace(options, parameters=with_lines(source.task, options.parameters))
     relations = searchable(source, options)
@@ -323,15 +287,12 @@ def relations(
     name: Annotated[str | None, Told("this one alone, with all that is known of it", "NAME", argument=True)] = None,
     task: OfTask = None,
     language: Annotated[str | None, Told("only those that read this language", "CODE")] = None,
-    family: Annotated[str | None, Told("only of this family", "FAMILY")] = None,
 ) -> Reply:
     """The relations there are.
 
-    `carries`: of which answers about a source it is known what is right of the follow-ups, so that nobody is asked
-    (everything, partly, nothing); `default`: that a run takes it which names no relations. What stands behind a summary
-    in brackets can be changed with `audit run --set`. `keeps` and `may_break` of a perturbation, in the JSON and behind
-    a NAME: what stays of a text that it changes, and what may break.
-    """
+    `carries`: of which answers about a source it is known what is right of the follow-ups (everything, partly,
+    nothing); `default`: that a run takes it which names no relations. What stands behind a summary in brackets can be
+    changed with `audit run --set`. A NAME, and the JSON, also say what a relation keeps, and may break."""
     from audit.relations import all_relations
     from audit.relations.registry import find_relation
     from audit.tasks import TASKS
@@ -342,11 +303,7 @@ def relations(
         found = [one for of in ([task] if task else sorted(TASKS)) if (one := find_relation(of, name))]
         if not found:
             raise UnknownName("relation", name, sorted({relation.name for relation in all_relations(task)}))
-    families = {relation.family for relation in found}
     found = [one for one in found if language is None or one.speaks(language)]
-    found = [one for one in found if family is None or one.family.lower() == family.strip().lower()]
-    if not found and family is not None:
-        raise UnknownName("family", family, sorted(families))
     if not found:
         raise AuditError(f"no relation reads {language!r}; leave it out to see them all", parameter="language")
     rows = [_row_of(relation) for relation in found]
@@ -376,8 +333,7 @@ def systems(
 ) -> Reply:
     """The systems there are.
 
-    Installed or not; `needs` is the line that installs what is missing. Below stand the ways to name one of your own.
-    """
+    `needs` is the line that installs what is missing. Below stand the ways to name one of your own."""
     from audit.systems import listing, pair_listing, ways
 
     _check_task(task)
@@ -398,8 +354,7 @@ def check(
 ) -> Reply:
     """Ask a system a few inputs: what it says, how long, what cost.
 
-    Three texts, yours or ours, each alone, and nothing is stored. Where it answers none, the exit status is 2.
-    """
+    Nothing is stored. Where it answers none, the exit status is 2."""
     from audit.runner.system_check import check_system, refuse_absent
 
     _check_task(read.task)
@@ -426,8 +381,7 @@ def check(
 def corpora(task: OfTask = None) -> Reply:
     """The corpora there are.
 
-    Installed or not; `size` counts rows. `task` is the task with its label scheme, where it has one.
-    """
+    `size` counts rows. `task` is the task with its label scheme, where it has one."""
     from audit.corpora import listing
 
     _check_task(task)

@@ -45,8 +45,7 @@ def study_check(file: PlanFile) -> Reply:
 def study_set(file: PlanFile, db: Database = DATABASE) -> Reply:
     """Store a plan's file as the next version of the plan it names.
 
-    Unless nothing changed. A database is made where there is none. Once the plan is frozen, reports say what changed.
-    """
+    Unless nothing changed. Once the plan is frozen, reports say what changed."""
     from audit.studies.plan import read_plan_file
     from audit.studies.versions import set_plan, steps, versions
 
@@ -129,11 +128,7 @@ def study_run(
     change_words: Annotated[bool, Told("set the plan's words although people have answered under other ones")] = False,
     job: Annotated[int | None, Told("for the app: tell this job how far it is; needs AUDIT_DB", "ID")] = None,
 ) -> Reply:
-    """Carry out a plan: run, draw, let gold answer.
-
-    `run`, then `sample`, then `gold` where the plan asks for it, and the settings of judging, as the single commands
-    would do. Repeat it to resume.
-    """
+    """Carry out a plan: run, draw, let gold answer. Repeat it to resume."""
     from audit.runner.progress import Bar
     from audit.studies.jobs import DATABASE as VARIABLE
     from audit.studies.jobs import running_job

@@ -147,7 +147,7 @@ class FileCorpus:
 
     def _pieces(self, bad: Faults) -> "Iterator[pd.DataFrame]":
         """Yield the table in frames as `read_pieces` does: what a corpus of another form reads in its own way."""
-        return read_pieces(self.path, bad, self._content, self._reading.columns.values())
+        return read_pieces(self.path, bad, self._content)
 
     def _fill(self, task: str, unit: Unit | None, language: str | None, reading: Reading, keep: bool = True) -> None:
         if language is not None and not is_code(language):

@@ -119,7 +119,7 @@ def to_export(
     with engine.connect() as connection:
         require_manager(connection, by)
     # The files may name people, so only their owner may read them.
-    with new_folder(folder, private=True) as parts, private_copy(engine, parts) as copy:
+    with new_folder(folder) as parts, private_copy(engine, parts) as copy:
         if salt is not None:
             with copy.begin() as connection:
                 pseudonymise(connection, salt, with_comments)

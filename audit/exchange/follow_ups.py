@@ -32,7 +32,7 @@ from audit.store import rows_among
 from audit.store.bulk import LIMIT
 from audit.store.core import group, input_table, member, relation, source, study, verdict
 from audit.store.outcomes import integers
-from audit.tasks import Input, get_task, text_columns
+from audit.tasks import Input
 from audit.text import Analysis
 
 _QUANTILES = {"least": 0.0, "low": 0.05, "median": 0.5, "high": 0.95, "most": 1.0}
@@ -175,29 +175,6 @@ def _measured(of: Measure, pairs: Sequence[tuple[Input, list[Input]]], fitted: o
     known = pd.Series(values, dtype=float)
     quantiles = dict(zip(_QUANTILES, known.quantile([*_QUANTILES.values()]), strict=True))
     return {"measure": of.name, "better": of.better} | quantiles | {"unknown": int(known.isna().sum())}
-
-
-def rejected_follow_ups(engine: Engine, study: int | None = None, relations: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the groups that a limit rejected, a row for each follow-up, in the order of relations and of the sources'
-    random numbers.
-
-    `relations` and errors as of `follow_ups_report`.
-    """
-    rows: list[dict[str, Any]] = []
-    with engine.connect() as connection:
-        for made in _all_made(connection, study, relations):
-            verdicts = select(verdict.c.group_id, verdict.c.value, verdict.c.reason)
-            said = {row.group_id: row for row in rows_among(connection, verdicts, verdict.c.group_id, made.rejected)}
-            sources = sorted({id // LIMIT**2 for id in made.rejected})
-            keys = dict(rows_among(connection, select(source.c.id, source.c.row), source.c.id, sources))
-            names = text_columns(get_task(made.about["task"]).texts)
-            own = [name.replace("text", "follow_up", 1) for name in names]
-            for id, (first, others) in _members(connection, made.rejected).items():
-                about = {"row": keys[id // LIMIT**2], "reason": said[id].reason, "value": said[id].value}
-                about |= zip(names, first.texts, strict=False)
-                rows += [made.about | about | dict(zip(own, other.texts, strict=False)) for other in others]
-    columns = ["study", "corpus", "task", "relation", "row", "reason", "value", "text", "follow_up"]
-    return pd.DataFrame(rows) if rows else pd.DataFrame(columns=columns)
 
 
 def _texts(query: Select[Any]) -> Select[Any]:

@@ -151,7 +151,7 @@ def write_training(
         raise AuditError(
             f"no text of task {task} has a settled label; let gold or people answer first (audit gold, audit app)"
         )
-    with new_folder(folder, private=True) as parts:
+    with new_folder(folder) as parts:
         return _write(parts, str(folder), collected, test_share, seed)
 
 

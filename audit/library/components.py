@@ -94,9 +94,8 @@ def _takes_random(name: str, function: Callable[..., Any]) -> bool:
     try:
         signature.bind(*range(1 + takes_random))
     except TypeError as problem:
-        raise AuditError(
-            f"the function of relation {name!r} takes the text, or the text and a random.Random ({problem})"
-        ) from None
+        wanted = "takes the text, or the text and a random.Random"
+        raise AuditError(f"the function of relation {name!r} {wanted} ({problem})") from None
     return takes_random
 
 
@@ -114,10 +113,8 @@ class _TextFunction:
         if texts is None:
             return None
         if not isinstance(texts, Sequence) or not all(isinstance(text, str) and text.strip() for text in texts):
-            raise AuditError(
-                f"the function of relation {self.name!r} returned {texts!r:.80}; it must return a text, texts or None, "
-                "and no empty text"
-            )
+            wanted = "it must return a text, texts or None, and no empty text"
+            raise AuditError(f"the function of relation {self.name!r} returned {texts!r:.80}; {wanted}")
         return list(texts)
 
 
@@ -162,24 +159,18 @@ def _name_of(own: object) -> str:
 
 
 def system_names(systems: object, corpus: Corpus) -> list[str]:
-    """Return the names under which systems run: built-in ones and specs under the name given, callables and objects
-    under their own `name`, their `__name__`, or the key of a mapping. Raises AuditError for anything that is none."""
+    """Return the names under which systems run: specs under the name given, callables and objects under their own
+    `name`, their `__name__`, or the key of a mapping. Raises AuditError for anything that is none."""
     if isinstance(systems, str) or callable(systems):
         systems = [systems]
     if not isinstance(systems, Iterable):
-        raise AuditError(
-            f"systems={systems!r:.80}: expected names, callables or objects, in a list or by name in a dict"
-        )
+        raise AuditError(f"systems={systems!r:.80}: expected names, callables or objects, in a list or a dict")
     named = systems.items() if isinstance(systems, Mapping) else [(None, system) for system in systems]
-    names = [
-        system if isinstance(system, str) and key is None else _register(key, system, corpus) for key, system in named
-    ]
+    names = [one if isinstance(one, str) and key is None else _register(key, one, corpus) for key, one in named]
     if not names:
         raise AuditError("systems is empty; name at least one, such as 'vader' (audit.all_systems() lists them)")
     if duplicate := next((name for name in names if names.count(name) > 1), None):
-        raise AuditError(
-            f"systems has two of the name {duplicate!r}; give them names, as in {{'first': f, 'second': g}}"
-        )
+        raise AuditError(f"systems has two of the name {duplicate!r}; name them, as in {{'first': f, 'second': g}}")
     return names
 
 
@@ -190,30 +181,21 @@ def _register(key: str | None, system: object, corpus: Corpus) -> str:
     if name == "<lambda>":
         raise AuditError("systems has a lambda, which has no name; write {'name': lambda text: ...}")
     if ":" in name or not name.strip():
-        raise AuditError(
-            f"systems has the name {name!r}; it must have a letter, and no colon, which is for module:name"
-        )
+        raise AuditError(f"systems has the name {name!r}; it must have a letter, and no colon")
     if inspect.isclass(system):
         system = system()
     if not is_system(system):
         version, remark = getattr(system, "version", None), getattr(system, "remark", None)
         if not isinstance(version, str | int | float):
             if not callable(system) and not callable(getattr(system, "predict", None)):
-                raise AuditError(
-                    f"system {name!r} is a {type(system).__name__}, which cannot be called; it must be a function of a "
-                    "text, or an object with predict(texts) or __call__(text)"
-                )
+                wanted = "it must be a function of a text, or an object with predict(texts) or __call__(text)"
+                raise AuditError(f"system {name!r} is a {type(system).__name__}, which cannot be called; {wanted}")
             found = _version_of(system)
             _offered[name] = system, found
             version, remark = found.version, remark or found.remark(name)
-        system = _OfferedSystem(
-            system,
-            name,
-            str(version),
-            tuple(getattr(system, "tasks", None) or (corpus.task,)),
-            tuple(getattr(system, "languages", None) or ANY),
-            remark,
-        )
+        tasks = tuple(getattr(system, "tasks", None) or (corpus.task,))
+        languages = tuple(getattr(system, "languages", None) or ANY)
+        system = _OfferedSystem(system, name, str(version), tasks, languages, remark)
     module = sys.modules.get(getattr(system, "__module__", None) or "", ModuleType("notebook"))
     offer_system(name, lambda: load(name, find=lambda: (system, module)))
     return name
@@ -259,10 +241,8 @@ def corpus_of(corpus: Texts, read: CorpusOptions, name: str | None = None) -> Co
     if callable(getattr(corpus, "rows", None)) and callable(getattr(corpus, "fingerprint", None)):
         return cast(Corpus, corpus)
     if not isinstance(corpus, Iterable):
-        raise AuditError(
-            f"corpus is a {type(corpus).__name__}; expected a name of audit.all_corpora(), a CSV or JSONL file, a "
-            "DataFrame with the column text, or texts"
-        )
+        wanted = "a name of audit.all_corpora(), a file, a DataFrame with the column text, or texts"
+        raise AuditError(f"corpus is a {type(corpus).__name__}; expected {wanted}")
     rows = [_columns(number, item) for number, item in enumerate(corpus, start=1)]
     return FrameCorpus(pd.DataFrame(rows), name or "texts", *own)
 

@@ -31,7 +31,6 @@ def metamorphic(
     *,
     version: str | None = None,
     max_violations: float = 0.0,
-    show: int = 3,
     **options: Any,
 ) -> Callable[[Callable[..., Any]], Callable[..., None]]:
     """Make a test of each relation: it fails where more than a share `max_violations` of the groups violates it.
@@ -40,7 +39,7 @@ def metamorphic(
     decorated function as a system (default: a fingerprint of its code). `corpus` and `options` are those of
     `audit.run`; a file is looked for beside the test, too. With a `system` the decorated function is called when the
     relation has passed, with the `audit.reports.compare.RelationCheck` where it takes an argument. A failure shows the
-    rate, and the genuine one where people have judged, and `show` groups. A relation that makes no group skips it.
+    rate, and the genuine one where people have judged, and three groups. A relation that makes no group skips it.
 
     >>> @metamorphic(["A good film.", "A bad film."], ["MR3.1"], max_violations=0.05)
     ... def test_films(text):
@@ -73,11 +72,12 @@ def metamorphic(
         def test(audit_relation: str, request: "pytest.FixtureRequest") -> None:
             if not request.config.stash.get(ACTIVE, False):
                 pytest.skip("the plug-in of audit is switched off (-p no:audit)")
-            texts = _beside(corpus, request.path.parent)
+            beside = request.path.parent / corpus if isinstance(corpus, str | Path) else None
+            texts = beside if beside is not None and beside.is_file() else corpus
             asked, own = function if system is None else system, {"store": request.getfixturevalue("audit_store")}
             mistake, checks, token = "", list[RelationCheck](), ASKED.set(compared)
             try:
-                checks = _checks(texts, asked, audit_relation, show, own | options)
+                checks = _checks(texts, asked, audit_relation, own | options)
             except AuditError as problem:
                 mistake = str(problem)  # failing here would show the problem twice
             finally:
@@ -100,12 +100,6 @@ def metamorphic(
     return decorate
 
 
-def _beside(corpus: Any, folder: Path) -> Any:
-    """A file beside the test, where there is one of that name."""
-    beside = folder / corpus if isinstance(corpus, str | Path) else None
-    return beside if beside is not None and beside.is_file() else corpus
-
-
 def run_in_turn(*arguments: Any, **options: Any) -> "Study":
     """Return what `audit.run` returns, once no other process runs this study: workers of pytest share a database."""
     import audit
@@ -117,7 +111,7 @@ def run_in_turn(*arguments: Any, **options: Any) -> "Study":
             time.sleep(0.2)
 
 
-def _checks(corpus: Any, system: Any, relation: str, show: int, options: dict[str, Any]) -> list[RelationCheck]:
+def _checks(corpus: Any, system: Any, relation: str, options: dict[str, Any]) -> list[RelationCheck]:
     """The check of a relation, or of each of those that a name stands for."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*no groups.*")  # which skips the test
@@ -131,7 +125,7 @@ def _checks(corpus: Any, system: Any, relation: str, show: int, options: dict[st
         raise AuditError(f"system has {len(ran.systems)} systems; a test has one")
     ((name, version),) = zip(ran.systems, ran.versions, strict=True)
     keys = [_key(ran.study.task, one, options.get("parameters") or {}) for one in ran.relations]
-    checks = (check_relation(study.engine, ran.study.id, f"{name}@{version}", key, show) for key in keys)
+    checks = (check_relation(study.engine, ran.study.id, f"{name}@{version}", key) for key in keys)
     return [check for check in checks if check is not None]
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from types import SimpleNamespace
@@ -108,7 +108,7 @@ class Report(_Printed):
     def decisions(self) -> tuple[Row, ...]:
         """Which system is best, for each task: `state` (sure, likely, open, level, looks, apart, unknown, one_system),
         the `systems` that are or may be best, a `sentence`, their `scores`, and `accuracy` on texts with gold."""
-        return tuple(_decision(row) for row in self.document["decisions"])
+        return tuple(map(_decision, self.document["decisions"]))
 
     @property
     def decision(self) -> Row | None:
@@ -149,9 +149,7 @@ class Report(_Printed):
     @property
     def slices(self) -> pd.DataFrame:
         """One row per slice and system of `report(slices=...)`, over all relations (`relation` None), then under each:
-        counts, VR_o, R_FS, SR_g and VR_g with `_low` and `_high`, bounds (`_least`, `_most`) where answers leave such,
-        or the reason.
-        """
+        counts, VR_o, R_FS, SR_g and VR_g with `_low` and `_high`, bounds (`_least`, `_most`), or the reason."""
         rows = [
             {"corpus": entry["corpus"], "by": entry["by"], **_spread(rates), "reason": rates["vr_genuine"]["reason"]}
             for entry in self.document.get("slices") or []
@@ -162,8 +160,7 @@ class Report(_Printed):
     @property
     def worst_slices(self) -> pd.DataFrame:
         """One row per test of a slice against the rest of its sources, for observed and for genuine rates, the worst
-        first: `difference` with its ends, `p`, `q` (Benjamini and Yekutieli), and whether it is among the `found`.
-        """
+        first: `difference` with its ends, `p`, `q` (Benjamini and Yekutieli), and whether it is among the `found`."""
         tested = self.document.get("slice_tests")
         return pd.DataFrame(tested["tests"] if tested else [])
 
@@ -177,17 +174,13 @@ class Report(_Printed):
         names = list(self.relations)
         if not names:
             raise AuditError("the report has no relation to plot")
-        name = relation or names[0]
-        self.relations[name]  # or UnknownName
-        row, say = self.document["relations"][names.index(name)], Say()
-        cells = [
-            cell for cell in self.document["cells"] if (cell["task"], cell["study"]) == (row["task"], row["study"])
-        ]
-        figures: dict[str, Any] = {
-            "rates": partial(rates_chart, row, [cell for cell in cells if cell["relation"] == row["relation"]]),
-            "false": partial(false_chart, cells),
-        }
-        return cast("alt.Chart", figures[chart](say).draw(LIGHT))
+        if relation is not None:
+            self.relations[relation]  # or UnknownName
+        row = self.document["relations"][names.index(relation or names[0])]
+        cells = [cell for cell in self.document["cells"] if all(cell[of] == row[of] for of in ("task", "study"))]
+        own = [cell for cell in cells if cell["relation"] == row["relation"]]
+        figure = rates_chart(row, own, Say()) if chart == "rates" else false_chart(cells, Say())
+        return cast("alt.Chart", figure.draw(LIGHT))
 
     @checked_arguments
     def to_html(self, path: str | Path, language: str = "en") -> None:
@@ -274,29 +267,20 @@ def agreement(
     """Coefficients of agreement with intervals, from a frame with the columns item, annotator, label.
 
     One row per rating; an annotator rates an item once, and there are two or more. Raises AuditError for anything else.
-
-    >>> votes = [("t1", "anna", "x"), ("t1", "ben", "x"), ("t2", "anna", "y"), ("t2", "ben", "x")]
-    >>> agreement(pd.DataFrame(votes, columns=["item", "annotator", "label"])).to_frame()["name"].tolist()[:1]
-    ['percent_agreement']
     """
     if missing := [name for name in RATING if name not in ratings.columns]:
-        raise AuditError(
-            f"ratings has no column {missing[0]!r}; it needs {', '.join(RATING)}, and has "
-            f"{', '.join(map(str, ratings.columns)) or 'none'}"
-        )
-    if ratings[RATING].isna().to_numpy().any():
-        row = int(ratings[RATING].isna().any(axis=1).to_numpy().argmax()) + 1
-        raise AuditError(f"ratings, row {row}: a field is empty; leave the row out where nobody judged")
+        raise AuditError(f"ratings has no column {missing[0]!r}; it needs {', '.join(RATING)}")
+    empty = ratings[RATING].isna().any(axis=1).to_numpy()
+    if empty.any():
+        raise AuditError(f"ratings, row {empty.argmax() + 1}: a field is empty; leave the row out where nobody judged")
     frame = ratings[RATING].astype(str).reset_index(drop=True)
     frame["annotator"] = frame["annotator"].map(stored_name)
     repeated = frame.duplicated(["item", "annotator"]).to_numpy()
     if repeated.any():
-        row = int(repeated.argmax())
-        annotator, item = frame["annotator"][row], frame["item"][row]
-        raise AuditError(f"ratings, row {row + 1}: {annotator} rates item {item} a second time; allowed is one rating")
-    origin: dict[str, object] = {
-        "frame": fingerprint("\t".join(row) for row in frame.itertuples(index=False, name=None))
-    }
+        again = frame.loc[repeated.argmax()]
+        said = f"{again['annotator']} rates item {again['item']} a second time"
+        raise AuditError(f"ratings, row {repeated.argmax() + 1}: {said}")
+    origin: dict[str, object] = {"frame": fingerprint(map("\t".join, frame.itertuples(index=False, name=None)))}
     rated = Rated(frame.assign(line=range(1, len(frame) + 1)), None, (), origin)
     return Agreement(agreement_report(rated, by=by, confidence=confidence, **vars(options)))
 
@@ -313,15 +297,15 @@ class Comparison(_Printed):
         """A row a relation, and the last over all, where task, study and relation are missing.
 
         Columns: task, study, relation, groups, fixed, broke, informative, judged, vr_old, vr_new, and of kind observed
-        and genuine KIND_rise, KIND_low, KIND_high, KIND_p; rates are fractions, a rise is missing where answers leave
-        bounds alone, which KIND_low and KIND_high hold.
+        and genuine KIND_rise, KIND_low, KIND_high, KIND_p; a rise is missing where answers leave bounds alone, which
+        KIND_low and KIND_high hold.
         """
         rows = []
         for entry in [*self.document["relations"], self.all]:
             row: dict[str, object] = {name: value for name, value in entry.items() if not isinstance(value, dict)}
-            for kind, rise in (("observed", entry["observed"]), ("genuine", entry["genuine"])):
-                row |= {f"{kind}_rise": rise["estimate"], f"{kind}_low": rise["low"], f"{kind}_high": rise["high"]}
-                row[f"{kind}_p"] = rise["p"]
+            for kind in ("observed", "genuine"):
+                ends = {"rise": "estimate", "low": "low", "high": "high", "p": "p"}
+                row |= {f"{kind}_{ours}": entry[kind][theirs] for ours, theirs in ends.items()}
             rows.append(row)
         return pd.DataFrame(rows)
 
@@ -353,9 +337,8 @@ class Comparison(_Printed):
 def _members(groups: Sequence[Entry]) -> pd.DataFrame:
     columns = ["group", "relation", "old", "new", "role", "texts", "output_old", "output_new"]
     rows = [
-        (at, group["relation"], group["old"], group["new"], member["role"], " | ".join(member["texts"]), member["old"],
-         member["new"])
+        (at, *(group[name] for name in columns[1:4]), of["role"], " | ".join(of["texts"]), of["old"], of["new"])
         for at, group in enumerate(groups)
-        for member in group["members"]
-    ]  # fmt: skip
+        for of in group["members"]
+    ]
     return pd.DataFrame(rows, columns=columns)

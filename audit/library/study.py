@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pandas as pd
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, and_, func, select
 
 from audit.corpora import Corpus
 from audit.errors import AuditError
@@ -51,13 +51,14 @@ from audit.runner.studies import Later, Sampled
 from audit.runner.system_check import TEXTS, SystemCheck
 from audit.runner.system_check import check_system as _check_system
 from audit.sampling.options import FRONT, SampleOptions
-from audit.store import open_store, table_of, tables
+from audit.store import core, open_store
 from audit.store.engine import readable
 from audit.tasks import Input, text_columns
 from audit.tasks.questions import SCALES
 from audit.user_models import checked_arguments
 
 Chosen = TypeVar("Chosen", bound=CommonOptions)
+_WAITING = and_(core.question.c.priority < BEHIND, core.question.c.kind.not_in(SCALES))
 
 
 @spread
@@ -75,20 +76,19 @@ def run(
 ) -> "Study":
     """Make metamorphic groups of a corpus, execute the systems on them, check them, and store everything.
 
-    `corpus` is a name (`audit.all_corpora()`), a CSV or JSONL file, a DataFrame with the columns of such a file, an
-    iterable of texts or of pairs (text, gold), or a `Corpus`. `systems` are names (`audit.all_systems()`), functions of
-    a text, objects with `predict(texts)`, or `module:name`, in a list, or by name in a dict; processes (`workers`) must
-    be able to import them. `store` is the database, a file or the URL of a PostgreSQL; None: a temporary file, deleted
-    with the study. `name` names a corpus made from a frame or from texts.
+    `corpus` is a name (`audit.all_corpora()`), a file, a DataFrame with the columns of one, an iterable of texts
+    or of pairs (text, gold), or a `Corpus`. `systems` are names (`audit.all_systems()`), functions of a text, objects
+    with `predict(texts)`, or `module:name`, in a list, or by name in a dict; processes (`workers`) must be able to
+    import them. `store` is the database, a file or the URL of a PostgreSQL; None: a temporary file, deleted with the
+    study. `name` names a corpus made from a frame or from texts.
 
     Repeating the call executes nothing twice. A system with outputs in the store is asked three of their inputs again,
-    and where it answers otherwise the run stops: it needs another `version`. A run stops before more than `max_calls`
-    requests go to other machines, or more than `max_cost` is spent, with a warning; the same call goes on. Raises
-    AuditError for whatever cannot be run, before anything is stored.
+    and where it answers otherwise the run stops: it needs another `version`. A run that `max_calls` or `max_cost` stops
+    warns; the same call goes on. Raises AuditError for whatever cannot be run, before anything is stored.
 
     >>> study = run(["A good film.", "A bad film."], ["vader"], ["MR1.1", "MR3.1"])
     >>> study
-    Study of texts: 2 sources, 2 relations, 1 system; 2 groups satisfied, 0 sources drawn, no question waits
+    Study of texts: 2 sources, 2 relations, 1 system; 2 groups satisfied, 0 sources drawn, 0 questions waiting
     """
     corpus, names, options = _prepared(corpus, systems, read, options, name)
     (relations,) = fitting_all([corpus], options)
@@ -160,8 +160,8 @@ def forecast(
     """What `run` with the same arguments would ask of each system, and what it costs, without asking any.
 
     Columns: system, version, inputs (distinct ones), stored (of these, in `store`), to_ask, hanging (groups by relation
-    that want more, depending on what the system will say), calls, characters, tokens, tokens_counted (else four
-    characters are taken for one), cost, currency, seconds (at its rate), exact. Raises what `run` raises.
+    that may want more), calls, characters, tokens, tokens_counted (else four characters are taken for one), cost,
+    currency, seconds (at its rate), exact. Raises what `run` raises.
 
     >>> forecast(["A good film.", "A bad film."], ["vader"], ["MR3.1"])[["system", "inputs", "to_ask", "exact"]]
       system  inputs  to_ask  exact
@@ -278,18 +278,9 @@ class Study:
         such), as in the frame of `questions`. `columns` has our name -> the file's. With `role="adjudicator"` labels
         are decisions, which go before all votes; a column `reason` says why. Raises AuditError with the rows that are
         wrong, and stores nothing then.
-
-        >>> study = run([("A good film.", "positive")], ["vader"], ["MR3.1"]).sample(1, annotators=1)
-        >>> _ = study.answer(pd.DataFrame({"text": ["A good film."], "label": ["positive"], "annotator": ["anna"]}))
         """
-        imported = import_labels(
-            self.engine,
-            frame_labels(labels) if isinstance(labels, pd.DataFrame) else read_labels(labels, columns or {}),
-            task=task,
-            language=language,
-            all_known=True,
-            role=role,
-        )
+        read = frame_labels(labels) if isinstance(labels, pd.DataFrame) else read_labels(labels, columns or {})
+        imported = import_labels(self.engine, read, task=task, language=language, all_known=True, role=role)
         for reason, number in imported.unmatched.items():
             warnings.warn(f"{number:,} labels are not used, first {imported.first[reason]}: {reason}", stacklevel=3)
         if imported.too_few:
@@ -308,9 +299,6 @@ class Study:
 
         `words` is as `[words]` of a plan. Raises AuditError, also where people have answered under other words, unless
         `change_words` is there: the answers stay, and say by which version they were given.
-
-        >>> study = run([("A good film.", "positive")], ["vader"], ["MR3.1"])
-        >>> _ = study.set_words("sentiment", words={"question": "Would the writer see it again?"})
         """
         set_words(self.engine, task, own.content([task]), change=own.change_words)
         return self
@@ -321,9 +309,8 @@ class Study:
         """Let a judge that is a model answer what people are asked, under its own name: never a vote.
 
         `judge` is a function of a question (`audit.systems.judge.Asked`) that returns one of its labels or "unsure",
-        `module:name` of one, or `chat:FILE.toml`. With `everything` it is a proxy: `report(proxy="judge:NAME")`. A
-        judge that is a system under test is refused unless `allow_own`. What it has answered is not asked again. Raises
-        AuditError.
+        `module:name` of one, or `chat:FILE.toml`. With `everything` it is a proxy: `report(proxy="judge:NAME")`. What
+        it has answered is not asked again. Raises AuditError.
 
         >>> study = run(["A good film.", "A bad film."], ["vader"], ["MR3.1"]).sample(2)
         >>> study = study.judge_with(lambda asked: "positive" if "good" in asked.text else "negative", name="simulated")
@@ -342,8 +329,7 @@ class Study:
     def judges(self) -> list[Entry]:
         """How each judge does against the settled answers of people, against gold, and against itself when it is asked
         in another way: the entries of `audit judge agreement`. Raises AuditError where none was asked."""
-        judges: list[Entry] = judges_report(self.engine)["judges"]
-        return judges
+        return judges_report(self.engine)["judges"]  # type: ignore[no-any-return]
 
     def questions(self) -> pd.DataFrame:
         """The questions without an answer, the most useful first.
@@ -352,30 +338,23 @@ class Study:
         `target_language` where it translates, output, and groups, the number of drawn groups that wait for it. With the
         columns label and annotator it is what `answer` takes.
         """
-        question, input_table = table_of(tables.Question), table_of(tables.Input)
+        question, input_table = core.question, core.input_table
         query = (
-            select(
-                question.c.task, question.c.kind, input_table.c.texts, input_table.c.languages, question.c.output,
-                question.c.waits,
-            )
+            select(question, input_table.c.texts, input_table.c.languages)
             .join(input_table, input_table.c.id == question.c.input_id)
-            .where(question.c.priority < BEHIND, question.c.kind.not_in(SCALES))
+            .where(_WAITING)
             .order_by(question.c.priority, question.c.waits.desc(), question.c.id)
-        )  # fmt: skip
+        )
         with self.engine.connect() as connection:
-            stored = [
-                (row.task, row.kind, Input.stored(row.texts, row.languages), row.output, row.waits)
-                for row in connection.execute(query)
-            ]
-        texts = text_columns(max((len(asked.texts) for _, _, asked, _, _ in stored), default=1))
-        translates = any(asked.target for _, _, asked, _, _ in stored)
-        columns = ["task", "kind", *texts, "language", *["target_language"] * translates, "output", "groups"]
+            stored = [(row, Input.stored(row.texts, row.languages)) for row in connection.execute(query)]
+        texts = text_columns(max((len(asked.texts) for _, asked in stored), default=1))
+        translates = any(asked.target for _, asked in stored)
         rows = [
-            dict(zip(texts, asked.texts, strict=False))
-            | {"task": task, "kind": kind, "language": asked.languages[0], "output": output, "groups": waits}
-            | {"target_language": asked.target}
-            for task, kind, asked, output, waits in stored
+            {"task": row.task, "kind": row.kind, "language": asked.languages[0], "target_language": asked.target}
+            | {**dict(zip(texts, asked.texts, strict=False)), "output": row.output, "groups": row.waits}
+            for row, asked in stored
         ]
+        columns = ["task", "kind", *texts, "language", *["target_language"] * translates, "output", "groups"]
         return pd.DataFrame(rows, columns=columns)
 
     @spread
@@ -386,10 +365,6 @@ class Study:
         A row for each relation of each study and measure. Columns: study, corpus, task, relation, limits, groups,
         rejected, rejected_share, measured, tried, would_reject, measure, better (the end of what is close to the
         source), least, low (5 %), median, high (95 %), most, unknown. Raises AuditError.
-
-        >>> study = run(["A good film.", "A bad film."], ["vader"], ["MR3.1"])
-        >>> study.follow_ups(measures=["replaced"])[["relation", "groups", "rejected", "median"]].values.tolist()
-        [['MR3.1', 2, 0, 0.0]]
         """
         return follow_ups_report(self.engine, **vars(options)).tables["measured"].frame
 
@@ -423,25 +398,20 @@ class Study:
         self.close()
 
     def __repr__(self) -> str:
-        study, question = table_of(tables.Study), table_of(tables.Question)
-        verdict, draw = table_of(tables.Verdict), table_of(tables.Draw)
-        counts = [
-            select(func.count()).select_from(table_of(of)) for of in (tables.Source, tables.Relation, tables.System)
-        ]
+        number = func.count()
+        counts = [select(number).select_from(table) for table in (core.source, core.relation, core.system)]
         counts += [
-            select(func.count()).where(verdict.c.outcome == int(Outcome.SATISFIED)),
-            select(func.count(draw.c.source_id.distinct())),
-            select(func.count()).where(question.c.priority < BEHIND, question.c.kind.not_in(SCALES)),
+            select(number).where(core.verdict.c.outcome == int(Outcome.SATISFIED)),
+            select(func.count(core.draw.c.source_id.distinct())),
+            select(number).where(_WAITING),
         ]
         with self.engine.connect() as connection:
-            corpora = connection.execute(select(study.c.corpus).order_by(study.c.id)).scalars().all()
-            numbers = [int(connection.execute(query).scalar() or 0) for query in counts]
-        sources, relations, systems, satisfied, drawn, waiting = numbers
-        waits = "no question waits" if not waiting else f"{waiting:,} question{' waits' if waiting == 1 else 's wait'}"
+            corpora = connection.execute(select(core.study.c.corpus).order_by(core.study.c.id)).scalars().all()
+            sources, relations, systems, satisfied, drawn, waiting = (connection.scalar(query) or 0 for query in counts)
         return (
             f"Study of {', '.join(dict.fromkeys(corpora)) or 'nothing'}: {counted(sources, 'source')}, "
             f"{counted(relations, 'relation')}, {counted(systems, 'system')}; {satisfied:,} groups satisfied, "
-            f"{drawn:,} sources drawn, {waits}"
+            f"{drawn:,} sources drawn, {counted(waiting, 'question')} waiting"
         )
 
 

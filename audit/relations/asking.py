@@ -13,8 +13,7 @@ from audit.messages import ENGLISH, catalogue, phrase
 from audit.relations import expect
 from audit.relations.base import Chained, Relation
 from audit.relations.registry import find_relation
-from audit.tasks import OwnWords, Wording, base_of, get_task, wording
-from audit.tasks.classification import Classification
+from audit.tasks import OwnWords, Wording, base_of, get_task, takes_sets, wording
 from audit.tasks.words import NO_WORDS
 
 _SAME = {
@@ -35,7 +34,7 @@ _CODES: dict[Any, str] = {
     expect.goes_up: "asking.up",
     expect.goes_down: "asking.down",
 }
-"""Check -> its question; empty: that of the task (`_same`)."""
+"""Check -> its question; empty: that of the task."""
 
 
 def group_question(
@@ -125,21 +124,12 @@ def _derived(task: str, check: Any, named: Mapping[str, Any], language: str, own
     if check is expect.different:
         code = "asking.opinion_other" if base_of(task) == "sentiment" and not asks_otherwise else "asking.right_other"
         return phrase(language, code, **parameters)
-    codes = (
-        [""]
-        if isinstance(check, expect.SimilarText)
-        else [code for own_check, code in _CODES.items() if own_check is check]
-    )
-    same = "asking.right" if asks_otherwise else _same(task)
-    return phrase(language, codes[0] or same, **parameters) if codes else ""
-
-
-def _same(task: str) -> str:
-    """Return the code of the question whether the right answer stays."""
-    found = get_task(task)
-    if isinstance(found, Classification) and found.multiple:
-        return "asking.labels"
-    return _SAME.get(base_of(task), "asking.right_output" if found.question_kind == "pair" else "asking.right")
+    codes = [""] * isinstance(check, expect.SimilarText) + [_CODES[known] for known in _CODES if known is check]
+    if not codes:
+        return ""
+    same = "asking.labels" if takes_sets(get_task(task)) else _SAME.get(base_of(task))
+    usual = "asking.right_output" if get_task(task).question_kind == "pair" else "asking.right"
+    return phrase(language, codes[0] or ("asking.right" if asks_otherwise else same or usual), **parameters)
 
 
 def _mapped(task: str, check: expect.Mapped, words: Wording, parameters: Mapping[str, Any], language: str) -> str:

@@ -10,14 +10,14 @@ replaying a generator costs nothing and gives the same group.
 
 import random
 from collections.abc import Callable, Generator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 from typing import Any, Literal, cast
 
 from audit.errors import AuditError
 from audit.keys import Late
-from audit.relations.validity import Limit
+from audit.relations.validity import Limit, measure_named
 from audit.tasks import Input, Output
 from audit.text import Analysis
 from audit.text.tools import tools_of, version_of
@@ -55,11 +55,7 @@ class Carry:
         return None if None in results else frozenset().union(*(result or () for result in results)) or None
 
     def reach(self, labels: Sequence[str]) -> Literal["everything", "partly", "nothing"]:
-        """Return of which answers about a source it is known what is right of its follow-ups; `labels` of the task.
-
-        >>> stays("positive").reach(["positive", "negative"]), unchanged.reach([])
-        ('partly', 'everything')
-        """
+        """Return of which answers about a source it is known what is right of its follow-ups; `labels` of the task."""
         if self.preserves_truth or self == nothing:
             return "everything" if self.preserves_truth else "nothing"
         known = [not self.reads and self({label}) is not None for label in labels]
@@ -96,11 +92,7 @@ nothing = Carry(_Table())
 
 
 def maps(answers: Mapping[str, Sequence[str]]) -> Carry:
-    """Return a carry: these answers about the source say that one of some is right about the follow-up; no other does.
-
-    >>> maps({"entailment": ["contradiction"]})({"entailment"})
-    frozenset({'contradiction'})
-    """
+    """Return a carry: these answers about the source say that one of some is right about the follow-up."""
     return Carry(_Table(tuple((answer, frozenset(allowed)) for answer, allowed in sorted(answers.items()))))
 
 
@@ -116,18 +108,15 @@ def always(answer: str) -> Carry:
 
 def where_same(normalise: Callable[[str], str]) -> Carry:
     """Return a carry for outputs that are judged one by one: what people say of the source's output holds for the
-    follow-up's where the two are the same text once normalised, by a function of a module. The relation must keep
-    meaning."""
+    follow-up's where the two are the same text once normalised. The relation must keep meaning."""
     return Carry(_SameText(normalise), reads=True)
 
 
 def declared(carries: str | Sequence[str] | Mapping[str, Sequence[str]]) -> Carry:
     """Return the carry that a file declares: `everything`, `nothing`, labels that stay, or, by label, those that are
     then right of the follow-up. Raises AuditError for another word."""
-    if isinstance(carries, Mapping):
-        return maps(carries)
     if not isinstance(carries, str):
-        return stays(*carries)
+        return maps(carries) if isinstance(carries, Mapping) else stays(*carries)
     if carries not in ("everything", "nothing"):
         raise AuditError(f"carries is {carries[:40]!r}; it is everything, nothing, or a list of labels")
     return unchanged if carries == "everything" else nothing
@@ -169,12 +158,7 @@ class Verdict:
 
 def cut_verdict(outputs: Sequence[Output]) -> Verdict | None:
     """Return the verdict on a group whose members were the same to the system, since the rest of the texts was cut off;
-    None where they were not. `outputs` are those of its members that count.
-
-    >>> short, long = Output("positive", details={"read": "a1"}), Output("positive", details={"read": "a1", "cut": 7})
-    >>> cut_verdict([short, long]).outcome.name, cut_verdict([short, short]), cut_verdict([Output("positive"), long])
-    ('INAPPLICABLE', None, None)
-    """
+    None where they were not. `outputs` are those of its members that count."""
     details = [output.details or {} for output in outputs]
     if not any(detail.get("cut") for detail in details) or len(outputs) < 2:
         return None
@@ -192,15 +176,13 @@ class Member:
 
 @dataclass(frozen=True)
 class Source:
-    """A source as relations see it: its input, analysed once for all relations, and a generator for its choices."""
+    """A source as relations see it: its input, the analysis of its first text, study seed and row key, and the right
+    label (None where the corpus has none, and for `Fixed` relations)."""
 
     input: Input
     analysis: Analysis
-    """The analysis of the first text."""
     seed: str = ""
-    """Study seed and row key; `choices` mixes in the relation's name, so that relations do not disturb each other."""
     gold: str | None = None
-    """The right label, for relations that need it; None where the corpus has none, and for `Fixed` relations."""
 
     @cached_property
     def analyses(self) -> tuple[Analysis, ...]:
@@ -208,14 +190,8 @@ class Source:
         others = zip(self.input.texts[1:], self.input.languages[1 : len(self.input.texts)], strict=True)
         return (self.analysis, *(Analysis(text, language) for text, language in others))
 
-    def with_seed(self, seed: str) -> "Source":
-        """Return the same texts, analysed once for both, with other choices."""
-        other = replace(self, seed=seed)
-        other.__dict__["analyses"] = self.analyses
-        return other
-
     def choices(self, relation: str) -> random.Random:
-        """Return the generator of a relation's choices: the same draws from the start each time it is asked for."""
+        """Return the generator of a relation's choices: its own draws, the same from the start each time."""
         return cast(random.Random, Late(self.seed, relation))
 
 
@@ -248,14 +224,8 @@ def verdict_of(relation: str, said: object) -> Verdict:
     if isinstance(said, Verdict):
         return said
     if type(said).__name__ not in ("bool_", "bool"):  # numpy's own bool is none of Python's
-        raise AuditError(
-            f"check of relation {relation!r} returned {said!r:.60}; expected True, False or an audit.Verdict"
-        )
+        raise AuditError(f"check of relation {relation!r} returned {said!r:.60}; expected a truth value or a Verdict")
     return Verdict(Outcome.SATISFIED if said else Outcome.VIOLATED)
-
-
-CheckParams = Callable[[Mapping[str, object]], "str | None"]
-"""All parameters of a relation -> what is wrong with them, or None."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -275,8 +245,8 @@ class Relation:
     params: Mapping[str, object] = field(default_factory=dict)
     accepts: Mapping[str, tuple[type, ...]] = field(default_factory=dict)
     """Types of a parameter's values where that of its default is not the only one; a list may be a file's lines."""
-    check_params: CheckParams | None = None
-    """Called when parameters are set; None: any value of the default's type is allowed."""
+    check_params: Callable[[Mapping[str, object]], str | None] | None = None
+    """Called with all parameters when some are set: says what is wrong with them, or None."""
     counterpart: str = ""
     """What it is called together with the same relation of other tasks, where it is written for several."""
     needs: tuple[str, ...] = ()
@@ -309,7 +279,8 @@ class Relation:
     @property
     def full_version(self) -> str:
         """The version, with those of what it asks: another tagger finds other words. Raises as `asks` does."""
-        of_measures = [f"{limit.measure} {version}" for limit in self.limits if (version := limit.version()) != "1"]
+        measures = [measure_named(limit.measure) for limit in self.limits]
+        of_measures = [f"{measure.name} {measure.version}" for measure in measures if measure.version != "1"]
         return "; ".join([self.version, *self.asks(), *of_measures])
 
     def asks(self) -> Sequence[str]:
@@ -322,8 +293,7 @@ class Relation:
 
     def reads(self, source: Source) -> bool:
         """Return whether all texts of a source are in languages of this relation."""
-        languages = source.input.languages
-        # Mostly one and one: there are millions.
+        languages = source.input.languages  # mostly one and one: there are millions
         return languages == self.languages or self.languages == ANY or set(languages) <= set(self.languages)
 
     def lacks(self, language: str) -> str | None:
@@ -342,8 +312,7 @@ class Relation:
 @dataclass(frozen=True, kw_only=True)
 class Fixed(Relation):
     """A relation whose groups are the same for every system: follow-ups and a note, which is what the check has to know
-    of how they were made. The note is never stored: making the group again, as a resumed run does, gives the same one.
-    """
+    of how they were made. It is never stored: making the group again gives the same one."""
 
     check: Any = None
     """A `Check`. A frozen dataclass with fields of the same names as parameters is given their values."""
@@ -404,10 +373,7 @@ class Plain(Fixed):
             place = choices.choice(list(changed))
             changed = {place: changed[place]}
         if len({len(texts) for texts in changed.values()}) > 1:
-            raise AuditError(
-                f"relation {self.name!r} makes different numbers of follow-ups of the texts of an input; let it make "
-                "one of each text, or perturb one text alone"
-            )
+            raise AuditError(f"relation {self.name!r} makes different numbers of follow-ups of the texts of an input")
         rows = [dict(zip(changed, texts, strict=True)) for texts in zip(*changed.values(), strict=True)]
         new = [tuple([row.get(place, text) for place, text in enumerate(old)]) for row in rows]
         return [Input(texts, source.input.languages) for texts in new], ()

@@ -46,8 +46,6 @@ def summary_from(catalogue: Mapping[str, str], task: str, name: str, english: st
     where it has none. What is changed and what is expected stand apart in it, as they do in English behind a semicolon.
 
     >>> words = {"relation.A": "Aa", "relation.mood.B": "Bb", "expects.it stays": "same"}
-    >>> summary_from(words, "mood", "A", "One thing; it stays."), summary_from(words, "mood", "A", "A thing; it goes.")
-    ('Aa；same。', 'A thing; it goes.')
     >>> summary_from(words, "mood", "A | B", "1. One thing; it stays. 2. Another; it stays.")
     '1. Aa；same。 2. Bb；same。'
     """
@@ -143,10 +141,7 @@ def _source(item: Input, source: Source, seed: str) -> Source:
 
 
 def _several(name: str, part: Relation) -> str:
-    return (
-        f"relation {name!r} cannot be made: its part {part.name!r} makes several follow-ups, of which only the "
-        "last part may; put it at the end"
-    )
+    return f"relation {name!r} cannot be made: its part {part.name!r} makes several follow-ups; put it at the end"
 
 
 def compose(*relations: Relation) -> Composed:
@@ -163,10 +158,7 @@ def compose(*relations: Relation) -> Composed:
         raise AuditError("a composition has at least two relations")
     fixed = tuple(part for part in parts if isinstance(part, Fixed))
     if asking := next((part for part in parts if not isinstance(part, Fixed)), None):
-        raise AuditError(
-            f"relation {name!r} cannot be made: what {asking.name!r} makes depends on what a system says; only "
-            "relations whose groups are the same for every system compose"
-        )
+        raise AuditError(f"relation {name!r} cannot be made: what {asking.name!r} makes depends on what a system says")
     read = [part.languages for part in parts if part.languages != ANY]
     languages = tuple(code for code in read[0] if all(code in codes for codes in read)) if read else ANY
     _refuse_unlike(name, "task", {part.name: part.task for part in parts})
@@ -201,17 +193,11 @@ def compose(*relations: Relation) -> Composed:
 def _refuse_unlike(name: str, kind: str, by_part: Mapping[str, str]) -> None:
     if len(set(by_part.values())) > 1:
         said = with_commas([f"{part}: {value}" for part, value in by_part.items()])
-        raise AuditError(
-            f"relation {name!r} cannot be made, since its parts have different {kind}s ({said}); compose relations of "
-            f"one {kind}"
-        )
+        raise AuditError(f"relation {name!r} cannot be made, since its parts have different {kind}s ({said})")
 
 
 def spread(relation: Relation, share: float) -> Relation | None:
-    """Return `on_documents` of a relation on sentences, or of each such part of a composition; None where that is none.
-
-    Raises as `on_documents` does.
-    """
+    """Return `on_documents` of a relation on sentences, or of such parts of a composition; None where that is none."""
     if isinstance(relation, base.Plain):
         return expect.on_documents(relation, share)
     if not isinstance(relation, Composed):
@@ -246,10 +232,8 @@ def _check(name: str, parts: Sequence[Fixed]) -> Check:
     if check is None:
         # What a part expects stands at the end of its summary, behind a semicolon.
         expected = [f"{part.name} expects: {part.summary.rpartition('; ')[2].rstrip('.')}" for part in parts]
-        raise AuditError(
-            f"relation {name!r} has no expectation that could be checked: {joined('list.also', expected)}; leave one "
-            "of them out"
-        )
+        said = joined("list.also", expected)
+        raise AuditError(f"relation {name!r} has no expectation that could be checked: {said}; leave one of them out")
     return check
 
 
@@ -270,7 +254,7 @@ def _product(first: Any, second: Any) -> Any:
         return _guarded(_product(first.check, second))
     if isinstance(second, Opinionated):  # it applies to some labels alone, which must be those of the first output
         return _guarded(_product(first, second.check)) if _keeps(first) else None
-    if expect.is_regardless(second) or first is second is stronger:
+    if getattr(second, "regardless", False) or first is second is stronger:
         return second
     if isinstance(first, SimilarText) and isinstance(second, SimilarText):
         return _similar(first, second)

@@ -2,7 +2,7 @@
 `audit.relations.uses.relation`, or one `register` call."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from typing import Any
@@ -28,10 +28,7 @@ def _check_names(key: str, relation: Relation) -> None:
     if "|" in relation.name:
         raise AuditError(f"relation {relation.name!r} cannot have this name: the bar is for compositions")
     if "," in relation.family:
-        raise AuditError(
-            f"relation {relation.name!r} cannot be of the family {relation.family!r}: commas stand between names "
-            "where relations are chosen; leave it out"
-        )
+        raise AuditError(f"relation {relation.name!r} cannot be of the family {relation.family!r}: it has a comma")
 
 
 RELATIONS.check = _check_names
@@ -55,10 +52,8 @@ def replace_relation(relation: Relation, origin: str = "") -> Relation:
     """
     before = find_relation(relation.task, relation.name)
     if before is not None and before.family != relation.family:
-        raise AuditError(
-            f"relation {relation.name!r} of task {relation.task!r} is there already, in the family {before.family!r}; "
-            "give yours another name"
-        )
+        there = f"is there already, in the family {before.family!r}; give yours another name"
+        raise AuditError(f"relation {relation.name!r} of task {relation.task!r} {there}")
     RELATIONS.register(_key(relation.task, relation.name), relation, replace=True, origin=origin)
     return relation
 
@@ -79,9 +74,6 @@ def configured(relation: Relation, changes: Mapping[str, object]) -> Relation:
 
     Raises AuditError for a parameter that the relation does not have, a value of another kind than its default (a whole
     number will do for a fraction), and one that the relation or its check refuses.
-
-    >>> configured(get_relation("sentiment", "MR6.1"), {"sentences": 5}).params
-    {'sentences': 5}
     """
     if isinstance(relation, Composed):
         return compose(*(configured(part, own) for part, own in relation.configured(changes)))
@@ -134,8 +126,8 @@ def with_lines(task: str, params: Mapping[str, Mapping[str, object]]) -> dict[st
 def base_name(label: str) -> str:
     """Return the name of a relation in a label that says in which version, with which settings, or by its id.
 
-    >>> [base_name(label) for label in ("MR1.1", "MR1.1@2 (replaced<=0.15)", "MGMT-word@1#3")]
-    ['MR1.1', 'MR1.1', 'MGMT-word']
+    >>> [base_name(label) for label in ("MR1.1@2 (replaced<=0.15)", "MGMT-word@1#3")]
+    ['MR1.1', 'MGMT-word']
     """
     return re.sub(r"(@[^#(]*?)?( \(.*\))?(#\d+)?$", "", label)
 
@@ -149,24 +141,21 @@ def name_order(name: str) -> tuple[tuple[int, str], ...]:
     return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name) if part)
 
 
-def get_relation(task: str, name: str, languages: Collection[str] = ()) -> Relation:
+def get_relation(task: str, name: str) -> Relation:
     """Return the relation of this name within its task; `typos | upper-case` is the composition of these two.
 
-    Raises UnknownName, which lists the known ones (where `languages` are given those that read one of them), for a name
-    or a part of one, and AuditError for a composition that cannot be made.
+    Raises UnknownName for a name or a part of one, and AuditError for a composition that cannot be made.
 
     >>> get_relation("inference", "typos|upper-case").name
     'typos | upper-case'
     """
-    parts = parts_of(name)
-    if len(parts) > 1 and _key(task, name) not in RELATIONS:
-        return compose(*(get_relation(task, part, languages) for part in parts))
-    relation = _registered(task, name)
-    if relation is None:
-        elsewhere = [other for other in sorted(TASKS) if other != base_of(task) and _key(other, name) in RELATIONS]
-        notes = [message("name.elsewhere", name=name, tasks=elsewhere)] if elsewhere else []
-        raise RELATIONS.unknown(name, [known.name for known in _speaking(all_relations(task), languages)], notes)
-    return relation
+    if (relation := _registered(task, name)) is not None:
+        return relation
+    if len(parts := parts_of(name)) > 1:
+        return compose(*(get_relation(task, part) for part in parts))
+    elsewhere = [other for other in sorted(TASKS) if other != base_of(task) and _key(other, name) in RELATIONS]
+    notes = [message("name.elsewhere", name=name, tasks=elsewhere)] if elsewhere else []
+    raise RELATIONS.unknown(name, [known.name for known in all_relations(task)], notes)
 
 
 def stands_for_several(name: str) -> bool:
@@ -174,48 +163,37 @@ def stands_for_several(name: str) -> bool:
     return name.lower() in (ALL, DEFAULT) or name.lower().startswith(FAMILY)
 
 
-def _speaking(relations: Sequence[Relation], languages: Collection[str]) -> list[Relation]:
-    return [relation for relation in relations if not languages or any(map(relation.speaks, languages))]
-
-
-def relations_named(task: str, names: Sequence[str] | None, languages: Collection[str] = ()) -> list[Relation]:
+def relations_named(task: str, names: Sequence[str] | None) -> list[Relation]:
     """Return the relations of a task that names mean, each once, in the order of the names; without names those of a
-    run that names none.
-
-    Raises UnknownName, which lists the relations or the families there are (in `languages`, where they are given).
+    run that names none. Raises UnknownName, which lists the relations or the families there are.
 
     >>> [relation.name for relation in relations_named("sentiment", ["family:permuting sentences"])]
     ['MR5.1', 'MR5.2', 'MR5.3']
-    >>> len(relations_named("sentiment", None)), "typos" in [one.name for one in relations_named("sentiment", ["all"])]
-    (20, True)
     """
     chosen: dict[str, Relation] = {}
     for name in names or (DEFAULT,):
-        meant = _meant(task, name, languages) if stands_for_several(name) else [get_relation(task, name, languages)]
+        meant = _meant(task, name) if stands_for_several(name) else [get_relation(task, name)]
         chosen.update((relation.name, relation) for relation in meant)
     return list(chosen.values())
 
 
-def _meant(task: str, name: str, languages: Collection[str]) -> list[Relation]:
+def _meant(task: str, name: str) -> list[Relation]:
     relations = all_relations(task)
     if name.lower() in (ALL, DEFAULT):
         return [relation for relation in relations if relation.default or name.lower() == ALL]
     family = name[len(FAMILY) :].strip().lower()
-    of_family = [relation for relation in relations if relation.family.lower() == family]
-    if not of_family:
-        families = {f"{FAMILY}{relation.family}" for relation in _speaking(relations, languages)}
-        raise RELATIONS.unknown(name, sorted(families))
-    return of_family
+    if of_family := [relation for relation in relations if relation.family.lower() == family]:
+        return of_family
+    raise RELATIONS.unknown(name, sorted({f"{FAMILY}{relation.family}" for relation in relations}))
 
 
 def find_relation(task: str, name: str) -> Relation | None:
     """Return the relation of this name within its task; None where nobody registered it, or a part of it, or where the
     parts do not compose: an imported run names its own."""
-    parts = parts_of(name)
-    if (relation := _registered(task, name)) is not None or len(parts) < 2:
-        return relation
+    if len(parts_of(name)) < 2:
+        return _registered(task, name)
     try:
-        return compose(*(get_relation(task, part) for part in parts))
+        return get_relation(task, name)
     except AuditError:
         return None
 

@@ -6,7 +6,7 @@ truth is kept. `EVERY` has the usual use of each task of audit for what keeps a 
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, Literal, TypeVar
 
 from audit.relations.base import Carry, Chained, Check, Joint, Plain, maps, nothing, unchanged, where_same
@@ -107,8 +107,8 @@ def relation(
     limits = tuple(limit for _, limit in map(limit_of, common.pop("limits", ())))
 
     def made(function: Any, task: str, use: Use) -> Any:
-        keeps, may_break = _kept_and_broken(function)
-        takes = next((said for said in (use.default, default) if said is not None), use.carry != nothing)
+        told = " ".join((function.__doc__ or "").partition("\n\n")[2].partition("\n\n")[0].split())
+        kept = re.fullmatch(r"Keeps (?P<keeps>.+?); may break (?P<may_break>.+)\.", told)
         fields_ = common | {
             "task": task,
             "name": name,
@@ -120,9 +120,8 @@ def relation(
             "params": {**_thresholds(use.check), **(common.get("params") or {})},
             "limits": limits,
             "counterpart": name if len(tasks) > 1 else "",
-            "default": takes,
-            "keeps": keeps,
-            "may_break": may_break,
+            "default": next((said for said in (use.default, default) if said is not None), use.carry != nothing),
+            **(kept.groupdict() if kept else {}),
         }
         if by == "source":
             return Chained(walk=function, expects=use.check, **fields_)
@@ -156,16 +155,6 @@ def _summary(function: Callable[..., object], task: str, use: Use) -> str:
     return f"{what}{part}; {use.expects}."
 
 
-def _kept_and_broken(function: Callable[..., object]) -> tuple[str, str]:
-    """Return what stays of a text that a relation changes, and what may break: the second paragraph of the docstring,
-    of the form "Keeps ...; may break ....". Both empty where that says something else."""
-    _, *paragraphs = (function.__doc__ or "").split("\n\n")
-    text = " ".join(paragraphs[0].split()) if paragraphs else ""
-    said = re.fullmatch(r"Keeps (.+?); may break (.+)\.", text)
-    return (said[1], said[2]) if said else ("", "")
-
-
 def _thresholds(check: Any) -> dict[str, object]:
-    """Return the numbers that a check compares with, which are parameters of its relation."""
-    names = [field.name for field in fields(check) if field.name == "threshold"] if is_dataclass(check) else []
-    return {name: getattr(check, name) for name in names}
+    """Return the number that a check compares with, which is a parameter of its relation."""
+    return {"threshold": check.threshold} if is_dataclass(check) and hasattr(check, "threshold") else {}

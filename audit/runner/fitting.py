@@ -9,7 +9,7 @@ from audit.messages import counted, with_commas
 from audit.relations import ANY, Relation, get_relation, relations_named
 from audit.relations.composition import spread
 from audit.relations.registry import configured, stands_for_several
-from audit.relations.validity import Fitted, fitted_for, limited, limits_by_relation, measure_of
+from audit.relations.validity import Fitted, fitted_for, limited, limits_by_relation, measure_named
 from audit.runner.options import ONCE, CommonOptions, RunOptions
 from audit.runner.studies import Sampled
 from audit.systems.base import System
@@ -34,7 +34,7 @@ def fitting(corpus: Corpus, options: CommonOptions = ONCE, alone: bool = True) -
     changes = {get_relation(corpus.task, name).name: own for name, own in options.parameters.items()}
     limits = limits_by_relation(options.valid)
     fit: dict[str, Relation] = {}
-    for relation in relations_named(corpus.task, names, languages):
+    for relation in relations_named(corpus.task, names):
         if relation.name in changes:
             relation = configured(relation, changes[relation.name])
         relation = limited(relation, [*limits.get("", ()), *limits.get(relation.name, ())])
@@ -116,7 +116,7 @@ def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Seq
             line = install_line(EXTRAS[absent]) if absent in EXTRAS else f"pip install {absent}"
             raise NotInstalled(f"relation {relation.name} needs {absent}, which is not installed; run: {line}")
         for limit in relation.limits:
-            if lacking := measure_of(limit).lacks():
+            if lacking := measure_named(limit.measure).lacks():
                 raise NotInstalled(
                     f"the limit on {limit.measure} cannot be looked at here; run: {lacking}, or leave the limit out",
                     parameter="valid",

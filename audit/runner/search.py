@@ -9,6 +9,7 @@ violation, since another relation changes more words.
 What is found was searched for, not drawn: no rate comes from it, and nothing of it but inputs and outputs is stored.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import product
@@ -20,7 +21,7 @@ from sqlalchemy import Engine
 
 from audit.corpora.base import Corpus
 from audit.errors import AuditError
-from audit.new_files import write_rows
+from audit.new_files import write_file
 from audit.relations import Fixed, Outcome, Relation, Source, Verdict, compose
 from audit.relations.base import Seen, Words, cut_verdict
 from audit.relations.expect import same_interval
@@ -199,9 +200,13 @@ class SearchResult:
 
     def write(self, place: str | Path) -> None:
         """Write what was found: the rows of `frame` as CSV, or the entries of `as_json`, a line each with task and
-        system, as JSONL, by the end of the file's name. Raises AuditError for another, BadFile."""
+        system, as JSONL, by the end of the file's name. Raises BadFile."""
         about = {"task": self.task, "system": f"{self.system}@{self.version}"}
-        write_rows(place, self.frame, (about | one.as_json() for one in self.found))
+        if Path(place).suffix == ".csv":
+            write_file(place, self.frame().to_csv(index=False, lineterminator="\r\n"))
+        else:
+            lines = [json.dumps(about | one.as_json(), ensure_ascii=False) for one in self.found]
+            write_file(place, "".join(f"{line}\n" for line in lines))
 
 
 def _columns(output: Output | None, prefix: str) -> dict[str, object]:

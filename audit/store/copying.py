@@ -149,7 +149,7 @@ def backup(engine: Engine, file: Path) -> BackedUp:
     """Write the whole database, hashes of passwords included, to a new SQLite file that only its owner may read, and
     check it; others go on judging meanwhile. Raises BadFile where the file is there already or cannot be written, and
     where the check finds fault with it."""
-    with new_file(file, private=True, new=True) as part:
+    with new_file(file) as part:
         copy_to_file(engine, part)
         if faults := page_faults(part):
             raise BadFile(f"{file} is no database, or a damaged one ({faults[0]}); use another backup")

@@ -108,7 +108,7 @@ def salt_of(file: Path | None) -> bytes:
     if file is None:
         return secrets.token_bytes(32)
     if not os.path.exists(file):
-        with new_file(file, private=True, new=True) as part:
+        with new_file(file) as part:
             part.write_text(secrets.token_hex(32) + "\n", encoding="ascii")
     text = read_bytes(file).strip()
     if len(text) < 16:

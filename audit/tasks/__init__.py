@@ -105,11 +105,7 @@ def text_columns(number: int) -> tuple[str, ...]:
 
 
 def text_names(task: Task) -> tuple[str, ...]:
-    """Return what the texts of a task are called in files, beside `text` and `text_b`; nothing where that is all.
-
-    >>> text_names(get_task("inference"))
-    ('premise', 'hypothesis')
-    """
+    """Return what the texts of a task are called in files, beside `text` and `text_b`: ("premise", "hypothesis")."""
     return tuple(getattr(task, "text_names", ()))
 
 
@@ -119,10 +115,7 @@ def matches(task: str, wanted: str | None) -> bool:
 
 
 def spellings(tasks: Iterable[str]) -> dict[str, str]:
-    """Return the labels of these tasks by how they read without capitals: systems write them as they like.
-
-    Raises UnknownName for a task.
-    """
+    """Return the labels of these tasks by how they read without capitals: systems write them as they like."""
     return {label.casefold(): label for task in tasks for label in get_task(task).labels}
 
 
@@ -179,11 +172,7 @@ def takes_several(tasks: Iterable[str]) -> bool:
 
 def labels_together(labels: Iterable[str], tasks: Iterable[str]) -> str:
     """Return labels that a system gave to one text, in any order, as the label of a task in which a text may have
-    several. Raises BadOutput where the tasks have none, or have none that these make.
-
-    >>> labels_together(["late", "Refund"], ["classification/refund+late+rude"])
-    'refund+late'
-    """
+    several. Raises BadOutput where the tasks have none, or have none that these make."""
     names, tasks = list(labels), list(tasks)
     several = [task for task in map(get_task, tasks) if takes_sets(task)]
     for task in several:

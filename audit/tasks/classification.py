@@ -42,8 +42,6 @@ class Classification:
 
     >>> Classification("refund+late").labels
     ('none', 'refund', 'late', 'refund+late')
-    >>> Classification("refund+late").checked(Output("Late + refund")).label
-    'refund+late'
     """
 
     question_kind: Literal["input", "pair"] = "input"
@@ -69,9 +67,6 @@ class Classification:
     def together(self, written: str | Iterable[str]) -> str | None:
         """Return the label that stands for these, in the order of the scheme: from one text with plus signs, or several
         labels in any order, with capitals or without; None where one of them is none of the scheme's.
-
-        >>> Classification("refund+late").together(["LATE", "refund"]), Classification("refund+late").together([])
-        ('refund+late', 'none')
         """
         names = written.split(PLUS) if isinstance(written, str) else list(written)
         folded = {str(name).strip().casefold() for name in names}
@@ -100,10 +95,8 @@ def _labels(scheme: str) -> tuple[str, ...]:
         return SCHEMES[scheme]
     labels = tuple(label.strip() for label in scheme.split(","))
     if len(labels) < 2 or not all(labels) or len({label.casefold() for label in labels}) < len(labels):
-        raise AuditError(
-            f"{scheme!r} is no label scheme: known are {with_commas(SCHEMES)}; or list the labels, two or more "
-            "different ones with commas, as in classification/finance,sports"
-        )
+        advice = "list two or more different labels with commas, as in classification/finance,sports"
+        raise AuditError(f"{scheme!r} is no label scheme: known are {with_commas(SCHEMES)}; or {advice}")
     return labels
 
 
@@ -112,9 +105,8 @@ def _parts(scheme: str) -> tuple[str, ...]:
     folded = {part.casefold() for part in parts}
     if len(folded) < len(parts) or not 2 <= len(parts) <= MOST_TOGETHER or folded & {"", NONE_OF_THEM, "unsure"}:
         raise AuditError(
-            f"{scheme!r} has {len(parts)} labels with + between them; of 2 to {MOST_TOGETHER} different ones, "
-            f"none of them {NONE_OF_THEM!r} or 'unsure', a text may have several, as in "
-            "classification/refund+late; with commas between them, classification/refund,late, it has one"
+            f"{scheme!r} has {len(parts)} labels with +; a text may have several of 2 to {MOST_TOGETHER} different "
+            f"ones, none of them {NONE_OF_THEM!r} or 'unsure'; with commas between them it has one"
         )
     return parts
 

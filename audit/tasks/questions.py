@@ -24,11 +24,7 @@ ORIGINS = ("adjudicated", "people", "gold")
 
 
 def labels_of(task: str, kind: str) -> tuple[str, ...]:
-    """Return the answers to a question of this task and kind, in the order in which the app shows them.
-
-    >>> labels_of("sentiment", "group")
-    ('holds', 'broken')
-    """
+    """Return the answers to a question of this task and kind, in the order in which the app shows them."""
     if kind in SCALES:
         return RATINGS
     return (HOLDS, BROKEN) if kind == "group" else get_task(task).labels
@@ -42,11 +38,7 @@ def in_order(allowed: Iterable[str], labels: Sequence[str]) -> tuple[str, ...]:
 
 @cache
 def asks_pairs(task: str) -> bool:
-    """Return whether people judge outputs of this task one by one, each with its input. Raises UnknownName.
-
-    >>> asks_pairs("summarization"), asks_pairs("sentiment")
-    (True, False)
-    """
+    """Return whether people judge outputs of this task one by one, each with its input. Raises UnknownName."""
     return get_task(task).question_kind == "pair"
 
 

@@ -20,11 +20,7 @@ FILM = "film"
 """What all texts of a task are about, where its words may speak of it."""
 ANY = ""
 """In place of a language's code: words for every language."""
-GUIDELINES = (
-    "classification-inews",
-    "classification-multiple",
-    f"sentiment-{FILM}",
-)
+GUIDELINES = ("classification-inews", "classification-multiple", f"sentiment-{FILM}")
 """Guidelines that are for a part of a task's texts or schemes, as their files are named."""
 
 
@@ -44,10 +40,11 @@ NO_WORDS = OwnWords()
 
 
 class ShippedGuideline(NamedTuple):
-    """A guideline that comes with audit or a plug-in."""
-
     version: int
     text: str
+
+
+"""A guideline that comes with audit or a plug-in."""
 
 
 def wording(task: str, language: str = ENGLISH, own: OwnWords = NO_WORDS) -> Wording:

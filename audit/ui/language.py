@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 import streamlit as st
 
 from audit.judging.words import DatabaseWords
-from audit.messages import LANGUAGES, catalogue, said, words
+from audit.messages import LANGUAGES, catalogue, phrase, said
 from audit.relations.composition import summary_from
 from audit.resources import data_file
 from audit.tasks import Input, Wording, in_text
@@ -53,7 +53,7 @@ def text_in(code: str, key: str, **values: object) -> str:
     >>> text_in("en", "dispute.count", count=1)
     'One question on which people disagree'
     """
-    return words(code, key, values)
+    return phrase(code, key, **values)
 
 
 def translated(sentence: str) -> str:

@@ -30,9 +30,7 @@ def login_lasts(environment: Mapping[str, str] | None = None) -> timedelta:
     except ValueError:
         hours = 0.0
     if not 0 < hours <= _YEAR:
-        raise AuditError(
-            message("settings.bad_hours", variable=LOGIN_HOURS, text=text[:40], most=_YEAR), parameter="login_hours"
-        )
+        raise AuditError(message("settings.bad_hours", variable=LOGIN_HOURS, text=text[:40], most=_YEAR))
     return timedelta(hours=hours)
 
 

@@ -43,16 +43,3 @@ def test_coefficients_of_a_file(answered, capsys):
     text = " ".join(capsys.readouterr().out.split())
     assert "fleiss_kappa – 0.430 0.316 to 0.549 30" in text
     assert "The 10 of 15 pairs that agree least" in text
-
-
-def test_dawid_skene_takes_repeats_as_they_are(answered):
-    report = answered("annotators", "--ratings", shared("dawid_skene_1979"), "--draws", "20")
-    # Dawid and Skene (1979), table 2, but for the prior.
-    assert report["marginals"] == pytest.approx({"1": 0.400, "2": 0.422, "3": 0.112, "4": 0.067}, abs=0.05)
-    first = report["annotators"][0]
-    assert (first["annotator"], first["ratings"]) == ("o1", 135)
-    assert first["confusion"]["1"] == pytest.approx({"1": 0.89, "2": 0.11, "3": 0, "4": 0}, abs=0.03)
-    assert first["accuracy"]["low"] < first["accuracy"]["value"] < first["accuracy"]["high"]
-    assert len(report["items"]) == 45
-    assert report["items"][0] == {"item": "1", "label": "1", "probability": pytest.approx(1, abs=1e-3)}
-    assert report["converged"] is True

@@ -1,11 +1,7 @@
-"""`audit judge`: asking, measuring, a kill in the middle, and mistakes. All judges here are simulated."""
+"""`audit judge`: asking and measuring. All judges here are simulated."""
 
 import json
-import os
-import signal
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from conftest_rows import row
@@ -23,19 +19,6 @@ def judge(asked):
 judge.name = "referee"
 judge.settings = {"model": "simulated"}
 """
-KILLED = """
-import os, signal, time
-calls = 0
-def judge(asked):
-    global calls
-    calls += 1
-    if calls == 3:
-        time.sleep(0.6)
-    if calls == 5 and os.environ.get("KILL"):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return "positive"
-judge.version = "1"
-"""
 
 
 @pytest.fixture
@@ -52,12 +35,10 @@ def where(tmp_path, monkeypatch):
     ask_next(engine, SampleOptions(40))
     answer_with_gold(engine)
     (tmp_path / "referees.py").write_text(JUDGE, encoding="utf-8")
-    (tmp_path / "killed_referees.py").write_text(KILLED, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     yield path
-    for name in ("referees", "killed_referees"):
-        sys.modules.pop(name, None)
+    sys.modules.pop("referees", None)
 
 
 def out(capsys, *arguments):
@@ -91,15 +72,3 @@ def test_a_judge_is_asked_measured_and_used(where, tmp_path, capsys):
         assert main(["report", "--db", where, "--html", str(html), "--language", language]) == 0
         assert words in html.read_text(encoding="utf-8")
         assert "referee@" in html.read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
-def test_a_killed_command_goes_on_and_asks_nothing_twice(where, capsys):
-    command = [sys.executable, "-m", "audit", "judge", "ask", "--with", "killed_referees:judge", "--db", where]
-    folder = str(Path(__file__).parents[2])
-    environment = os.environ | {"KILL": "1", "PYTHONPATH": os.pathsep.join([folder, os.environ.get("PYTHONPATH", "")])}
-    killed = subprocess.run(command, capture_output=True, env=environment, timeout=60, check=False)
-    assert killed.returncode == -signal.SIGKILL
-    asked = out(capsys, "judge", "ask", "--with", "killed_referees:judge", "--db", where)
-    # Three were stored before the fourth and the fifth; at most what came in the last half second is asked again.
-    assert asked["asked"] == 40 - 4

@@ -5,10 +5,13 @@ import socket
 import pytest
 
 from audit.cli import main
+from audit.cli.console import following
+from audit.cli.options import options_in_words
 from audit.corpora import FileCorpus
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
+from audit.sampling.options import FRONT, PlanOptions
 from audit.store import open_store
 
 
@@ -58,16 +61,23 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
         ([*RUN, "--corpus", "nothing", "--systems", "vader"], "unknown corpus 'nothing'; known are: imdb"),
         ([*RUN, "--corpus", "reviews.csv", "--systems", ","], "expected one or more names with commas"),
         ([*RUN, *GOOD, "--limit", "0"], "--limit 0: expected a whole number from 1"),
-        ([*RUN, *GOOD, "--limit", "x"], "--limit: 'x' is not a whole number"),
-        ([*RUN, *GOOD, "--time-limit", "inf"], "--time-limit: 'inf' is not a number"),
+        ([*RUN, *GOOD, "--limit", "x"], "'--limit': 'x' is not a whole number"),
+        ([*RUN, *GOOD, "--time-limit", "inf"], "'inf' is not a number"),
         (["run", "--db", ".", *GOOD], "is a folder"),
         (["run", "--db", "", *GOOD], "--db is empty"),
-        (["run", *GOOD[:2]], "--systems is missing; see `audit run --help`, for example `audit run --corpus rotten"),
+        (["run", *GOOD[:2]], "Missing option '--systems'; see `audit run --help`"),
         (["sample", "--base", "5"], "there is no database audit.db; make one with `audit run`"),
         (["sample", "--base", "5", "--share", "0.1"], "--base 20 or --share 0.01, not both"),
         (["gold", "--db", "reviews.csv"], "is not a database of audit"),
-        (["app", "--address", "192.0.2.77"], "--address '192.0.2.77' is no address of this machine"),
+        (["app", "--address", "192.0.2.77"], "cannot listen on 192.0.2.77:8501"),
         ([], "Missing command"),
+        (["user", "ad"], "No such command 'ad'. Did you mean 'add'?; see `audit user --help`"),
+        (["sample", "--anotators", "5"], "No such option: --anotators (Possible options: --annotators)"),
+        (["report", "--html", "--json"], "Invalid value for '--html': --json is an option, no file"),
+        (["report", "--html"], "Option '--html' requires an argument"),
+        (["gold", "a", "b"], "(a b); see `audit gold --help`"),
+        (["rerank"], "Missing argument 'FILE'; see `audit rerank --help`"),
+        (["--plugin", "nowhere", "report"], "no module 'nowhere' for a plug-in"),
     ],
     ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else "",
 )
@@ -113,3 +123,11 @@ def test_stopping_says_that_the_same_command_goes_on(here, capsys, monkeypatch):
     assert shown.out == ""
     assert shown.err.splitlines()[-1] == "audit: stopped; the same command goes on from here"
     monkeypatch.undo()
+
+
+def test_a_next_command_has_the_options_and_plugins_of_this_one(monkeypatch):
+    options = PlanOptions(decide="relations", eps=0.01, base={"MR1.1": 40})
+    words = options_in_words(options, FRONT, "base", "share", "decide", "eps", "annotators")
+    monkeypatch.setattr("audit.cli.console.PLUGINS", ["mine"])
+    wanted = "audit --plugin mine sample --base MR1.1=40 --decide relations --eps 0.01"
+    assert following("sample", *words) == wanted

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from audit.cli import main
+from audit.judging.words import stored_words, words_of
+from audit.store import open_store
 
 PLAN = """name = "films"
 [study]
@@ -50,6 +52,8 @@ def test_from_the_example_to_a_frozen_plan_that_is_carried_out(file, capsys):
     assert (done["gold"]["answered"] > 0, done["sample"]["rounds"], done["sample"]["asked"]) == (True, [], 0)
     Path(file).write_text(PLAN.replace("base = 3", "base = 5"), encoding="utf-8")
     said(capsys, "run", file, "--workers", "0")
+    said(capsys, "run", file, "--db", "new.db", "--workers", "0")
+    assert Path("new.db").exists()
     versions = json.loads(said(capsys, "show", "films", "--json"))["versions"]
     assert [(one["version"], one["frozen"]) for one in versions] == [(1, False), (2, True), (3, False)]
     assert " sample.base 3 -> 5\n" in said(capsys, "show", "films")
@@ -60,7 +64,12 @@ def test_from_the_example_to_a_frozen_plan_that_is_carried_out(file, capsys):
     assert "Changed after it was frozen: sample.base 3 -> 5 (" in capsys.readouterr().out
 
 
-@pytest.mark.slow
-def test_a_plan_from_its_file_alone_makes_the_database(file, capsys):
-    said(capsys, "run", file, "--db", "new.db", "--workers", "0")
-    assert Path("new.db").exists()
+def test_a_plan_carries_its_words(file, capsys):
+    words = '[words]\nquestion = "Would they buy them again?"\nlabels = { positive = "Yes", negative = "No" }\n'
+    Path("own.toml").write_text(PLAN.replace('"films"', '"own"') + words, encoding="utf-8")
+    for plan in ("own.toml", "own"):  # again there is nothing to change
+        said(capsys, "run", plan, "--workers", "0")
+    with open_store("audit.db").connect() as connection:
+        wording = words_of(connection).wording("sentiment", "en")
+        assert stored_words(connection, "sentiment").version == 1
+    assert (wording.question, wording.labels["positive"]) == ("Would they buy them again?", "Yes")

@@ -40,7 +40,7 @@ def test_all_columns(tmp_path):
         ("mine.csv", "", "", "the file is empty"),
         ("mine.csv", "review,gold\nA.,positive\n", "", "no column 'text'; it has 'review', 'gold'"),
         ("mine.csv", "text,Text\nA.,B.\n", "", "has the column 'text' twice"),
-        ("mine.csv", b"\xef\xbb\xbftext\nCaf\xe9.\n", ", line 2", "byte 11 (0xe9) is not UTF-8; as WINDOWS-1252"),
+        ("mine.csv", b"\xef\xbb\xbftext\nCaf\xe9.\n", ", line 2", "the byte 0xe9 is not UTF-8; as WINDOWS-1252"),
         ("mine.csv", "text\n很好。\n".encode("gb18030"), ", line 2", "if that is right, run iconv -f GB18030 -t UTF-8"),
         ("mine.csv", "id,text\na,A.\na,B.\n", ", line 3", "the id 'a' is already that of line 2; ids must differ"),
         ("mine.csv", 'text\nA.\n"B.\nC.\n', ", line 3", "is a quotation mark not closed"),

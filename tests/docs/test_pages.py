@@ -54,15 +54,6 @@ def test_links_lead_to_files_and_headings_that_are_there(path):
     assert broken(path) == []
 
 
-def test_a_broken_link_is_seen(tmp_path):
-    (tmp_path / "other.md").write_text("# The `--first` Heading, here\n")
-    page = tmp_path / "page.md"
-    page.write_text(
-        "[a](other.md#the---first-heading-here) [b](none.md) [c](other.md#second) [d](#third)\n\n    [e](f)\n"
-    )
-    assert broken(page) == ["none.md", "other.md#second", "#third"]
-
-
 def test_every_picture_has_a_text_and_a_page():
     shown = set()
     for path in PAGES:
@@ -90,20 +81,6 @@ def test_files_that_pages_name_are_there():
     named = re.compile(r"`(?:python )?((?:audit|tests|data|docs)/[\w./-]+\.\w+)")
     missing = {name for page in PAGES for name in named.findall(page.read_text(encoding="utf-8"))}
     assert [name for name in sorted(missing) if not (ROOT / name).exists()] == []
-
-
-def test_lists_and_tables_begin_after_an_empty_line():
-    """GitHub takes them as such without one; the site would run them into the paragraph."""
-    wrong = []
-    for path in DOCS.rglob("*.md"):
-        before = ""
-        for line in prose(path).splitlines():
-            begins = re.match(r"([-*] |\d+\. |\|)", line)
-            if begins and before.strip() and not re.match(r"( *[-*] | *\d+\. |\||  )", before):
-                wrong.append(f"{path.relative_to(DOCS)}: {line[:60]}")
-            before = line
-    # A line of a paragraph may begin with a number and a full stop, or a dash; what follows an item is part of it.
-    assert wrong == []
 
 
 def script(name: str) -> ModuleType:

@@ -1,15 +1,11 @@
 """What limits are chosen by: measures of follow-ups by relation, and the groups that limits rejected."""
 
-import json
-
-import pandas as pd
 import pytest
 
 import audit
 from audit import registry
-from audit.cli import main
 from audit.errors import AuditError, UnknownName
-from audit.exchange.follow_ups import follow_ups_report, rejected_follow_ups
+from audit.exchange.follow_ups import follow_ups_report
 
 TEXTS = ["A good film.", "A bad film, though."]
 
@@ -40,16 +36,7 @@ def test_measures_and_limits_to_try(study):
         study().follow_ups(most=0)
 
 
-def test_rejected_groups_are_read_with_the_reason(study, tmp_path, capsys):
+def test_rejected_groups_are_counted(study):
     engine = study(valid=["replaced<=0.1"]).engine
-    rejected = rejected_follow_ups(engine)
-    assert rejected[["row", "reason", "value", "text"]].to_numpy().tolist() == [
-        ["2", "replaced 0.2, at most 0.1", 0.2, TEXTS[1]]
-    ]
     (note,) = follow_ups_report(engine, measures=["replaced"]).notes
     assert note == "louder: 1 of 1 groups rejected by replaced<=0.1."
-    for name in ("rejected.csv", "rejected.jsonl"):
-        assert main(["follow-ups", "--db", str(tmp_path / "own.db"), "--rejected", str(tmp_path / name)]) == 0
-        assert "1 rejected follow-up in" in capsys.readouterr().err
-    assert pd.read_csv(tmp_path / "rejected.csv")["follow_up"].tolist() == [f"{TEXTS[1]} LOUD"]
-    assert json.loads((tmp_path / "rejected.jsonl").read_text())["value"] == 0.2

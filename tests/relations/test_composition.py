@@ -68,8 +68,6 @@ def test_every_part_must_leave_its_mark(name, text, made):
     assert [follow_up for (follow_up,) in texts(relation, text)] == made
 
 
-# What is expected.
-
 DENIED = Mapped(
     (("entailment", ("contradiction",)), ("neutral", ("neutral",)), ("contradiction", ("entailment", "neutral")))
 )
@@ -150,12 +148,6 @@ def test_thresholds_of_similar_texts_add_up_to_one_that_holds(first, second, thi
         assert both.verdict([a, c], ()).outcome == Outcome.SATISFIED
 
 
-# What is carried.
-
-
-# Parameters.
-
-
 def test_a_parameter_is_set_in_every_part_that_has_it_or_in_one():
     both = get_relation("question-answering", "typos|swapped-letters")
     assert both.params == {
@@ -170,9 +162,6 @@ def test_a_parameter_is_set_in_every_part_that_has_it_or_in_one():
         AuditError, match=r"typos \| swapped-letters' has no parameter 'more'; its parts have .*typos.share"
     ):
         configured(both, {"more": 1})
-
-
-# What is refused.
 
 
 @pytest.mark.parametrize(

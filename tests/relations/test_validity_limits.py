@@ -2,7 +2,6 @@
 
 import math
 import pickle
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -79,8 +78,6 @@ def test_limits_are_parameters_and_the_last_one_on_a_measure_holds():
     assert pickle.loads(pickle.dumps(other)).limits == other.limits  # noqa: S301
     with pytest.raises(AuditError, match="no parameter 'valid'"):
         configured(strict, {"valid": []})
-    with pytest.raises(AuditError, match="of its own"):
-        limited(replace(relation, params={"valid": 3}), [Limit("replaced", "<", 0.5)])
 
 
 def test_a_measure_of_somebodys_own():

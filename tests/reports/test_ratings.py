@@ -46,9 +46,9 @@ def test_labels_and_names_count_in_any_case_and_missing_labels_are_left_out(writ
 
 
 def test_a_wide_table_has_a_column_for_each_annotator(written):
-    path = written("model,nr,person_1,person_2\na,1,x,y\nb,1,x,\n")
-    rated = read_ratings(path, columns={"item": "model+nr", "label": "person_1+person_2"})
-    assert rows(rated) == [("a 1", "person_1", "x"), ("a 1", "person_2", "y"), ("b 1", "person_1", "x")]
+    path = written("id,person_1,person_2\na,x,y\nb,x,\n")
+    rated = read_ratings(path, columns={"item": "id", "label": "person_1+person_2"})
+    assert rows(rated) == [("a", "person_1", "x"), ("a", "person_2", "y"), ("b", "person_1", "x")]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_what_is_no_set_of_the_labels_is_refused(written):
 
 @pytest.mark.parametrize("scheme", ["a+", "a+A", "a+none", "a+unsure", "+".join("abcdefghi")])
 def test_a_scheme_has_two_to_eight_labels(scheme):
-    with pytest.raises(AuditError, match="of 2 to 8 different ones"):
+    with pytest.raises(AuditError, match="several of 2 to 8 different ones"):
         Classification(scheme)
 
 

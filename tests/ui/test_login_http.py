@@ -194,8 +194,8 @@ def test_uploads_are_for_pages_that_take_files(served: Served, name: str) -> Non
 @pytest.mark.slow
 def test_limits_https_and_a_base_path_are_settings(served: Served, tmp_path: Path) -> None:
     path = str(served.engine.url.database)
-    base = {"STREAMLIT_SERVER_BASE_URL_PATH": "judge/here"}
-    options = ("--login-hours", "1", "--https")
+    base = {"STREAMLIT_SERVER_BASE_URL_PATH": "judge/here", "AUDIT_LOGIN_HOURS": "1"}
+    options = ("--https",)
     with app_server(path, tmp_path / "log.txt", *options, environment=base, base="/judge/here") as address:
         there = Browser(Served(address, served.engine, tmp_path / "log.txt"))
         assert there.look("/results").headers["Location"] == "/judge/here/login?next=results"

@@ -49,7 +49,7 @@ def test_it_is_trained_once_and_says_so(small: Path, capsys: pytest.CaptureFixtu
     assert about["documents"] == 100
     assert 0.5 <= about["held_out_accuracy"] <= 1
     assert not list(small.glob("*.tmp"))
-    assert {file.suffix for file in small.iterdir()} == {".npz", ".lock"}
+    assert {file.suffix for file in small.iterdir()} == {".npz"}
 
 
 def test_the_version_names_data_and_settings(monkeypatch: pytest.MonkeyPatch) -> None:
