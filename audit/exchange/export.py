@@ -66,12 +66,7 @@ def document(name: str, engine: Engine) -> Mapping[str, Any] | None:
 
 
 def export(
-    engine: Engine,
-    folder: Path,
-    *,
-    salt: bytes | None = None,
-    with_comments: bool = False,
-    by: int | None = None,
+    engine: Engine, folder: Path, *, salt: bytes | None = None, with_comments: bool = False, by: int | None = None
 ) -> dict[str, Any]:
     """Write a database into a new folder, whole or not at all; return the manifest.
 

@@ -17,15 +17,7 @@ from audit.false_satisfaction.cells import relation_labels
 from audit.messages import message
 from audit.options import spread
 from audit.relations import Fixed, Outcome, Relation, Source, name_order
-from audit.relations.validity import (
-    MEASURES,
-    VALID,
-    Measure,
-    broken,
-    fitted_for,
-    limits_by_relation,
-    measure_named,
-)
+from audit.relations.validity import MEASURES, VALID, Measure, broken, fitted_for, limits_by_relation, measure_named
 from audit.reports.frames import Table, Tables
 from audit.reports.options import FollowUpOptions
 from audit.store import rows_among

@@ -86,11 +86,7 @@ def status_of(document: Entry, undecided: str | None = None) -> int:
 
 @spread
 def compare(
-    old: str,
-    new: str,
-    engine: Engine,
-    conditions: Sequence[str] = (),
-    options: CompareOptions = CompareOptions(),
+    old: str, new: str, engine: Engine, conditions: Sequence[str] = (), options: CompareOptions = CompareOptions()
 ) -> Entry:
     """Compare two systems of a database: `name`, `name@version`, the beginning of that, or `#id`.
 
@@ -331,7 +327,7 @@ def compare_sections(document: Entry) -> Iterator[Section]:
         (
             one["relation"] or "all", one["groups"], one["fixed"], one["broke"],
             f"{percent(one['vr_old'])} → {percent(one['vr_new'])}", _points(one["observed"]), _points(one["genuine"]),
-            f"{one['judged']:,}/{one['informative']:,}",
+            f"{one['judged']:,}/{one['informative']:,}"
         )
         for one in [*document["relations"], every]
     ]  # fmt: skip

@@ -8,14 +8,7 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from audit.false_satisfaction.cells import CELL, Counted
-from audit.false_satisfaction.resolution import (
-    Settled,
-    Whose,
-    answer_of,
-    known_answers,
-    satisfied_groups,
-    settle_group,
-)
+from audit.false_satisfaction.resolution import Settled, Whose, answer_of, known_answers, satisfied_groups, settle_group
 from audit.judging.causes import current_causes
 from audit.reports.document import Entry
 from audit.store import rows_among

@@ -34,10 +34,7 @@ def totals(overview: Overview) -> Entry:
             "flagged": overview.flagged,
         },
         "judgements": {"today": overview.today, "week": overview.week, "left": overview.left},
-        "pace": {
-            **overview.speed._asdict(),
-            "ends": overview.ends.isoformat() if overview.ends else None,
-        },
+        "pace": {**overview.speed._asdict(), "ends": overview.ends.isoformat() if overview.ends else None},
         "unread": [{"languages": list(item.languages), "questions": item.questions} for item in overview.unread],
     }
 

@@ -102,7 +102,7 @@ def quality_sections(report: Entry) -> Iterator[Section]:
         (
             person["annotator"], person["judgements"],
             *(estimate(person[name]) for name in ("accuracy", "consistency", "settled", "others")),
-            number(person["speed"]["seconds"], 1), person["speed"]["fast"]["value"],
+            number(person["speed"]["seconds"], 1), person["speed"]["fast"]["value"]
         )
         for person in report["annotators"]
     ]  # fmt: skip

@@ -138,7 +138,7 @@ def _rate(entry: Entry, name: str | None, relation: str | None, system: str, par
             "slice": name, "relation": relation, "system": system, "sources": len(np.unique(checked.source)),
             "groups": len(checked.cell), "violated": int((checked.satisfied == 0).sum()), "judged": len(judged.cell),
             "false": int(judged.false.sum()), **held,
-            "vr_observed": estimated(rates.observed and rates.observed.less()), "vr_genuine": less(held["sr_genuine"]),
+            "vr_observed": estimated(rates.observed and rates.observed.less()), "vr_genuine": less(held["sr_genuine"])
         }
     ]  # fmt: skip
 

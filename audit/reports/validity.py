@@ -258,7 +258,7 @@ def validity_parts(entries: Sequence[Entry], say: Say) -> Iterator[str | Table]:
                 (
                     entry["relation"], cell["system"], cell["vr_observed"],
                     f"{count(cell['unsound_violated'])}/{count(cell['asked_violated'])}", estimate(cell["unsound"]),
-                    estimate(cell["vr_sound"]),
+                    estimate(cell["vr_sound"])
                 )
                 for entry in of_study
                 for cell in entry["cells"]

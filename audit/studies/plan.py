@@ -82,10 +82,7 @@ _TABLES: dict[str, Any] = {
         "guideline": (Annotated[int, Ge(1)] | None, None),
         "languages": (list[str], []),
         **{
-            name: (
-                Annotated[_number(bounds), Ge(bounds.least), Le(bounds.most)],
-                getattr(JudgingSettings, name),
-            )
+            name: (Annotated[_number(bounds), Ge(bounds.least), Le(bounds.most)], getattr(JudgingSettings, name))
             for name, bounds in BOUNDS.items()
         },
     },

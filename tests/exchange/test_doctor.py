@@ -33,7 +33,7 @@ def test_a_sound_database(judged, content):
         ("UPDATE answer SET allowed = '[\"positive\",\"neutral\"]' WHERE question_id = 1", "answers", "1 of"),
         ("DELETE FROM answer WHERE question_id = 1", "answers", "another answer than their history"),
         ("UPDATE question SET filled = NOT filled WHERE id = 1", "answers", "1 questions are wrong about whether they"),
-        ("UPDATE schema_version SET version = 99", "opens", "version 99"),
+        ("UPDATE schema_version SET version = 99", "opens", "version 99")
     ],
 )  # fmt: skip
 def test_damage_is_found(judged, damage, check, summary):

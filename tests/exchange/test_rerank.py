@@ -24,8 +24,7 @@ def rank(tmp_path, content, **options):
 @pytest.mark.slow
 @needs_paper
 @pytest.mark.parametrize(
-    ("relation", "genuine"),
-    [("MR1.3", [0.8124, 0.6589, 0.6615, 0.4989]), ("MR4.2", [0.8323, 0.7125, 0.5784, 0.8293])],
+    ("relation", "genuine"), [("MR1.3", [0.8124, 0.6589, 0.6615, 0.4989]), ("MR4.2", [0.8323, 0.7125, 0.5784, 0.8293])]
 )
 def test_the_studys_genuine_rates(relation, genuine):
     # Jiang et al. 2022, section 6.2, printed in per cent with two decimals.

@@ -26,7 +26,7 @@ def relations():
         register(
             Plain(
                 task="classification", name="open", family="own", summary="Either.", unit="any", perturb=either,
-                check=audit.equivalent, carry=maps({"good": ["good", "bad"], "bad": ["bad"]}),
+                check=audit.equivalent, carry=maps({"good": ["good", "bad"], "bad": ["bad"]})
             )
         )  # fmt: skip
         yield

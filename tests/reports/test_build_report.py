@@ -97,7 +97,7 @@ def test_a_table_worked_by_hand():
 
 CELL = st.builds(
     lambda relation, system, satisfied, violated, judged, false: (
-        relation, system, satisfied, violated, min(judged, satisfied), min(false, judged, satisfied),
+        relation, system, satisfied, violated, min(judged, satisfied), min(false, judged, satisfied)
     ),
     st.sampled_from(["MR1.1", "MR2.1", "MR5.1", "MR7.1"]), st.sampled_from("abc"), *[st.integers(0, 40)] * 4,
 )  # fmt: skip

@@ -100,10 +100,7 @@ def test_two_at_once_for_the_same_study_are_refused(engine, plan, people, no_pro
 
 @pytest.mark.parametrize(
     "dead",
-    [
-        {"seen_at": tables.now() - timedelta(seconds=90), "host": "elsewhere", "pid": 1},
-        {"pid": 2**22 + 1},
-    ],
+    [{"seen_at": tables.now() - timedelta(seconds=90), "host": "elsewhere", "pid": 1}, {"pid": 2**22 + 1}],
     ids=["silent", "gone"],
 )
 def test_a_dead_process_is_seen_and_does_not_keep_the_study(engine, plan, people, no_process, dead):

@@ -12,15 +12,7 @@ from audit.errors import BadFile
 from audit.judging.settings import JudgingSettings
 from audit.judging.words import guideline_of
 from audit.relations import relations_named
-from audit.studies.plan import (
-    SETTINGS,
-    TABLES,
-    example,
-    read_plan,
-    read_plan_file,
-    to_toml,
-    unregistered_keys,
-)
+from audit.studies.plan import SETTINGS, TABLES, example, read_plan, read_plan_file, to_toml, unregistered_keys
 from audit.studies.versions import belongs, changes
 from audit.tasks import OwnWords
 

@@ -52,10 +52,7 @@ def test_of_two_versions_at_once_one_is_refused(engine, plan):
 def test_changes_look_into_tables_and_at_keys_that_one_side_lacks():
     before = {"study": {"set": {"MR6.1": {"sentences": 5}}}, "judging": {}}
     after = {"study": {"set": {}}, "judging": {"fresh": 1}}
-    assert changes(before, after) == [
-        Change("study.set.MR6.1.sentences", 5, None),
-        Change("judging.fresh", None, 1),
-    ]
+    assert changes(before, after) == [Change("study.set.MR6.1.sentences", 5, None), Change("judging.fresh", None, 1)]
 
 
 @pytest.mark.parametrize("who", ["ann", "judge"])
