@@ -10,14 +10,13 @@ from typing import Any
 import pandas as pd
 
 from audit.errors import AuditError, UnknownName
-from audit.false_satisfaction.accuracy import NO_GOLD, RightOutputs
 from audit.messages import message
 from audit.relations import get_relation
 from audit.relations.registry import base_name
 from audit.reports.basis import COUNTS, KEY, NAMES, Basis
 from audit.reports.document import Entry, estimated, less, plain
 from audit.reports.preference import Weights
-from audit.reports.standings import accuracy_of, decide, decisions, in_order, relation_entries
+from audit.reports.standings import decide, decisions, relation_entries
 from audit.statistics.rates import Rates
 
 Families = Mapping[tuple[str, str], str]
@@ -212,7 +211,7 @@ def _with_expected_misses(entries: Sequence[Entry], signature: Entry, confidence
     return {**signature, "notes": [*(signature.get("notes") or []), note]}
 
 
-# Violation rates as studies print them, and accuracy beside them.
+# Violation rates as studies print them.
 
 
 def _violation_tables(basis: Basis, entries: Sequence[Entry], families: Families) -> list[Entry]:
@@ -268,47 +267,3 @@ def _violations(system: str, basis: Basis, entries: Sequence[Entry], study: Any,
         "vr_observed": None if rates["sr_observed"] is None else 1 - rates["sr_observed"],
         "vr_genuine": genuine if genuine["value"] is None else {**genuine, "reason": None},
     }
-
-
-def accuracy_entries(
-    violations: Sequence[Entry], right_outputs: Sequence[RightOutputs], confidence: float = 0.95
-) -> list[Entry]:
-    """Return one entry a table of `violations`: each system's accuracy by gold, and its SR_o and SR_g.
-
-    SR_o = 1 - VR_o and SR_g = 1 - VR_g are what a study reports as accuracy by metamorphic testing. Both are over all
-    relations or, where the table has a row `estimated`, over those of which every system has an estimate: `over` is
-    that row's name. `order_*` are the systems, best first (ties by name), by each of the three; None where one system
-    lacks the rate. Without gold `systems` is empty, with the reason.
-    """
-    counts = {one.study: one for one in right_outputs if one.by == "gold"}
-    entries: list[Entry] = []
-    for table in violations:
-        outputs = counts.get(table["study"])
-        totals, systems = table["rows"][-1], list[Entry]()
-        by_name = {of.system: of for of in outputs.systems} if outputs is not None and outputs.reason is None else {}
-        for rates in totals["rates"] if by_name else ():
-            answered, genuine = by_name[rates["system"]], less(rates["vr_genuine"])
-            if genuine["value"] is None:  # bounds are in the table of violations
-                genuine = estimated(None, reason=genuine["reason"])
-            observed = None if rates["vr_observed"] is None else 1 - rates["vr_observed"]
-            of = {"system": answered.system, "right": answered.right, "accuracy": accuracy_of(answered, confidence)}
-            systems.append(of | {"sr_observed": observed, "sr_genuine": genuine})
-        entries.append(
-            {name: table[name] for name in ("task", "study", "corpus")}
-            | {
-                "sources": outputs.sources if outputs else 0,
-                "systems": systems,
-                "reason": outputs.reason if outputs else NO_GOLD,
-                "over": totals["name"],
-                "order_accuracy": _order({one["system"]: one["accuracy"]["value"] for one in systems}),
-                "order_observed": _order({one["system"]: one["sr_observed"] for one in systems}),
-                "order_genuine": _order({one["system"]: one["sr_genuine"]["value"] for one in systems}),
-            }
-        )
-    return entries
-
-
-def _order(rates: Mapping[str, float | None]) -> list[str] | None:
-    """Systems by their rates, best first; None where there are none or one lacks the rate."""
-    known = {system: rate for system, rate in rates.items() if rate is not None}
-    return in_order(known) if rates and len(known) == len(rates) else None

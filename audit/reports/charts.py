@@ -48,8 +48,7 @@ def before_after(rows: Rows, palette: Palette = LIGHT, width: int = WIDTH) -> "a
     """Return rates before and after, a row a `name`, in panels by `group` where rows have one.
 
     A ring is `observed`, a disc `genuine`, the line between them what is false, the band the interval from `low` to
-    `high`; a thick line goes between the bounds `least` and `most`, a diamond is the `accuracy`. The numbers at the
-    right are these, in per cent.
+    `high`; a thick line goes between the bounds `least` and `most`. The numbers at the right are these, in per cent.
     """
     import altair as alt
 
@@ -75,10 +74,8 @@ def before_after(rows: Rows, palette: Palette = LIGHT, width: int = WIDTH) -> "a
         between("low", "high", "bar", size=11, cornerRadius=3, opacity=0.25, color=palette.genuine),
         between("least", "most", "rule", strokeWidth=4, color=palette.genuine),
         between("genuine", "observed", "rule", strokeWidth=2, color=palette.false),
-        between("accuracy_low", "accuracy_high", "rule", strokeWidth=1.5, color=palette.ink),
         at("observed", size=62, fill=palette.paper, stroke=palette.observed),
         at("genuine", size=62, color=palette.genuine),
-        at("accuracy", size=70, shape="diamond", color=palette.ink),
         base.mark_text(align="left", color=palette.muted, fontSize=11).encode(
             x=alt.value(width + 10), text=alt.Text("numbers:N")
         ),
@@ -97,12 +94,11 @@ def _numbers(row: Mapping[str, Any]) -> str:
     after = percent(row["genuine"])
     if row["genuine"] is None and row.get("least") is not None:
         after = f"{percent(row['least'])}–{percent(row['most'])}"
-    right = [f"{percent(row['accuracy'])} · "] if row.get("accuracy") is not None else []
-    return "".join([*right, f"{percent(row['observed'])} → {after}"])
+    return f"{percent(row['observed'])} → {after}"
 
 
 def _without_name(row: Mapping[str, Any]) -> dict[str, Any]:
-    keys = ("observed", "genuine", "low", "high", "least", "most", "accuracy", "accuracy_low", "accuracy_high")
+    keys = ("observed", "genuine", "low", "high", "least", "most")
     return {key: row.get(key) for key in keys} | ({"group": row["group"]} if "group" in row else {})
 
 

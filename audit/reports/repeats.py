@@ -22,7 +22,7 @@ from audit.statistics.repeats import NO_CALL, contradictions, steadiness, violat
 from audit.store import UNCHECKED, integers, table_of, tables
 from audit.store.bulk import group_ids
 from audit.store.core import member, relation
-from audit.tasks import Output, get_task
+from audit.tasks import Output
 from audit.tasks.repeated import what_is_said
 
 OUTCOMES = {"satisfied": int(Outcome.SATISFIED), "violated": int(Outcome.VIOLATED)}
@@ -91,20 +91,12 @@ def _asked_again(calls: pd.DataFrame) -> dict[int, list[Output]]:
 def _system(task: str, calls: pd.DataFrame, outputs: Mapping[int, Sequence[Output]]) -> Entry:
     """Measure what a system said about the inputs of its groups."""
     said = {input: [what_is_said(task, output) for output in of] for input, of in outputs.items()}
-    cluster, about = calls.drop_duplicates("input").set_index("input")["cluster"], get_task(task)
-    differ = pd.DataFrame([(of[0], len(set(of)) > 1) for of in said.values()], columns=["label", "contradicted"])
-    # Of tasks whose outputs are labels: the inputs by the label that was said first.
-    labels: list[Entry] = [
-        {"label": label, "inputs": len(of), "contradicted": int(of.sum())}
-        for label in (() if about.question_kind == "pair" else about.labels)
-        for of in [differ.loc[differ["label"] == label, "contradicted"]]
-    ]
+    cluster = calls.drop_duplicates("input").set_index("input")["cluster"]
     return {
         "least_calls": min(map(len, said.values())),
         "most_calls": max(map(len, said.values())),
         "failed": int(calls["output"].isna().sum()),
         **_rates(contradictions(list(said.values()), cluster.reindex(list(said)).to_numpy(np.int64))),
-        "labels": labels,
     }
 
 

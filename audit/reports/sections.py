@@ -508,48 +508,7 @@ def worst(report: Entry, say: Say) -> Sections:
     yield Section(say("slices.worst"), parts)
 
 
-# Accuracy beside metamorphic testing, and the same input asked several times.
-
-
-def accuracy(report: Entry, say: Say) -> Sections:
-    """Yield the accuracy of each system by gold, beside its rates, and whether these order the systems so."""
-    entries = report.get("accuracy") or []
-    for entry in entries if any(entry["systems"] for entry in entries) else []:
-        systems = sorted(entry["systems"], key=lambda one: (-(one["accuracy"]["value"] or 0.0), one["system"]))
-        title, parts = title_of(report, entry, say("accuracy.title"), say), list[Any]()
-        if systems:
-            rates = table_of(
-                say, systems, "system", "right", "accuracy", "one_minus_vr_o", "one_minus_vr_g",
-                right=lambda one: say.of(one["right"], one["accuracy"]["n"]),
-                one_minus_vr_o=lambda one: one["sr_observed"], one_minus_vr_g=lambda one: one["sr_genuine"],
-            )  # fmt: skip
-            ends = {"accuracy": "value", "accuracy_low": "low", "accuracy_high": "high"}
-            right = [{end: one["accuracy"][key] for end, key in ends.items()} for one in systems]
-            bars = [_bar(one["system"], one, "sr") | of for one, of in zip(systems, right, strict=True)]
-            parts = [rates, _bars(bars, say("accuracy.alt", title=title), say("chart.key_accuracy"))]
-        yield Section(title, [*parts, *_accuracy_lines(entry, say)])
-
-
-def _accuracy_lines(entry: Entry, say: Say) -> Iterator[str]:
-    """Yield what accuracies are of, and whether metamorphic testing orders the systems so; or why there is none."""
-    if entry["reason"] is not None:
-        yield say("accuracy.none", reason=say.said(entry["reason"]))
-        return
-    is_all = entry["over"] == "all"
-    over = say("violations.all") if is_all else say("accuracy.over", relations=say.said(entry["over"]))
-    yield say("accuracy.sources", count=entry["sources"], over=over)
-
-    def order(score: str, rate: str) -> str:
-        rates = {system["system"]: _value(system[rate]) for system in entry["systems"]}
-        return _chain(entry[f"order_{score}"] or (), lambda before, after: bool(rates[before] - rates[after] <= TIED))
-
-    by_accuracy = order("accuracy", "accuracy")
-    if len(entry["systems"]) > 1 and by_accuracy:
-        yield say("accuracy.order", score=say("accuracy.accuracy"), order=by_accuracy)
-        for score in ("observed", "genuine"):
-            other = order(score, f"sr_{score}")
-            code = "order_unknown" if not other else "order_same" if other == by_accuracy else "order_other"
-            yield say(f"accuracy.{code}", score=say(f"accuracy.{score}"), order=other)
+# The same input asked several times.
 
 
 def repeats(report: Entry, say: Say) -> Sections:
@@ -566,17 +525,9 @@ def repeats(report: Entry, say: Say) -> Sections:
 
 
 def _repeat_lines(entry: Entry, say: Say) -> Iterator[str]:
-    """Yield how to read the calls on the same inputs, and on what labels systems contradict themselves."""
+    """Yield how to read the calls on the same inputs, and which of them failed."""
     yield say.list([say("repeats.what"), say("repeats.inputs")], "sentence")
     for one in entry["systems"]:
-        labels = [
-            say("repeats.label", label=label_name(part["label"], [entry["task"]], say.language),
-                part=part["contradicted"], whole=part["inputs"])
-            for part in one["labels"]
-            if part["inputs"]
-        ]  # fmt: skip
-        if one["contradicted"] and labels:
-            yield say("repeats.labels", system=one["system"], labels=say.list(labels))
         if one["failed"]:
             yield say("repeats.failed", system=one["system"], count=one["failed"])
 
@@ -726,7 +677,7 @@ def signature(report: Entry, say: Say) -> Sections:
 
 
 SECTIONS: tuple[Callable[[Entry, Say], Sections], ...] = (
-    first_page.decisions, notes, plans, relations, rollups, violations, slices, worst, accuracy, repeats, causes,
+    first_page.decisions, notes, plans, relations, rollups, violations, slices, worst, repeats, causes,
     validity, judges, examples, reading, signature,
 )  # fmt: skip
 """The sections of a report, in order."""

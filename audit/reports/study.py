@@ -14,7 +14,7 @@ from audit.false_satisfaction.states import OPEN
 from audit.messages import message
 from audit.options import spread
 from audit.reports.basis import Basis, Comparisons, ordered
-from audit.reports.build import METHOD, accuracy_entries, build_report, cell_entries
+from audit.reports.build import METHOD, build_report, cell_entries
 from audit.reports.document import Entry
 from audit.reports.evidence import Evidence, evidence
 from audit.reports.judges import own_note, proxy_judges
@@ -63,7 +63,6 @@ def report_of(
         report["overall"]["waiting_groups"] = basis.open_groups
     report["overall"]["audits_waiting"] = counted.audits_waiting
     add_carries(report, counted, target)
-    report["accuracy"] = accuracy_entries(report["violations"], basis.accuracy)
     add_accuracy(report, basis.accuracy)
     report |= basis.parts
     if primary:
