@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 import pandas as pd
@@ -82,9 +83,6 @@ def cells_of_report(basis: Evidence) -> list[Entry]:
     return cell_entries(basis_of(basis.counted))
 
 
-# What was read, as a report takes it.
-
-
 def basis_of(counted: Counted, target: Target = "population", delta: float = 0.0) -> Basis:
     """Return counts as a report takes them."""
     comparisons = {study: comparisons_of(counted, study) for study in counted.populations}
@@ -109,21 +107,18 @@ def comparisons_of(counted: Counted, study: int) -> Comparisons:
 
 def _plan(standing: PlanAdherence, settings: Mapping[str, Any]) -> Entry:
     """How a study stands to its plan; what that names of the report's settings is compared, too."""
-
-    def time(moment: Any) -> str:
-        return str(moment.isoformat(timespec="milliseconds"))
-
     frozen, deviates = standing.frozen_at, differences("report", standing.plan.content.get("report", {}), settings)
     return {
         "plan": standing.plan.name, "study": standing.study, "version": standing.version,
-        "frozen_version": standing.plan.version if frozen else None, "frozen_at": time(frozen) if frozen else None,
-        "run_began": time(standing.began), "judgements": standing.judgements, "judgements_before": standing.before,
-        "changed": [asdict(change) | {"version": of.version, "at": time(of.at)} for of, change in standing.changed],
+        "frozen_version": standing.plan.version if frozen else None, "frozen_at": _time(frozen) if frozen else None,
+        "run_began": _time(standing.began), "judgements": standing.judgements, "judgements_before": standing.before,
+        "changed": [asdict(change) | {"version": of.version, "at": _time(of.at)} for of, change in standing.changed],
         "deviates": list(map(asdict, [*standing.deviates, *deviates])),
     }  # fmt: skip
 
 
-# The signature.
+def _time(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds")
 
 
 def settings_of(

@@ -23,11 +23,8 @@ from audit.false_satisfaction.resolution import Whose
 from audit.judging.activity import overview
 from audit.messages import from_wire, message, to_wire
 from audit.reports.agreement import stored_agreement
-from audit.reports.document import (
-    Entry,
-    ReportDocument,
-)
-from audit.reports.evidence import Evidence, evidence, open_of
+from audit.reports.document import Entry, ReportDocument
+from audit.reports.evidence import Evidence, evidence
 from audit.reports.html import to_html
 from audit.reports.judges import judges_report
 from audit.reports.progress import totals
@@ -141,7 +138,7 @@ def _totals(database: str, state: str, *, by: int, study: int | None = None) -> 
     engine = _engine(database)
     counts = overview(engine, by, _among(database, study))
     if study is not None and counts.questions.open + counts.questions.audits:
-        counts = counts._replace(questions=open_of(_evidence(database, state, "both", study)))
+        counts = counts._replace(questions=_evidence(database, state, "both", study).open)
     return totals(counts)
 
 

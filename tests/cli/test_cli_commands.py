@@ -14,7 +14,7 @@ from audit.cli import main
 RELATION = ["relation", "task", "family", "unit", "languages", "default", "preserves_truth", "carries", "summary"]
 RELATION += ["keeps", "may_break"]
 REPORT = ["signature", "cells", "relations", "overall", "rollups", "violations", "decisions"]
-OF_A_DATABASE = ["accuracy", "causes", "disputes", "sensitivity", "plan"]
+OF_A_DATABASE = ["causes", "disputes", "sensitivity", "plan"]
 CELL = [
     "task", "relation", "system", "groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false",
     "waiting", "sr_observed", "fs_rate", "sr_genuine",
