@@ -67,16 +67,11 @@ def export(
             (parts / name).write_text(text + "\n", encoding="utf-8")
         files = sorted([*(entry["file"] for entry in entries.values()), *documents])
         manifest: dict[str, Any] = {
-            "format": FORMAT,
-            "audit": audit.__version__,
-            "schema": tables.SCHEMA_VERSION,
-            "pseudonymised": salt is not None,
-            "free_text": salt is None or with_comments,
-            "left_out": left_out(),
-            "tables": entries,
-            "documents": list(documents),
+            "format": FORMAT, "audit": audit.__version__, "schema": tables.SCHEMA_VERSION,
+            "pseudonymised": salt is not None, "free_text": salt is None or with_comments, "left_out": left_out(),
+            "tables": entries, "documents": list(documents),
             "files": {name: described(parts / name) for name in files},
-        }
+        }  # fmt: skip
         manifest["seal"] = seal(manifest)
         (parts / MANIFEST).write_text(json.dumps(manifest, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     return manifest
