@@ -83,7 +83,7 @@ def judge_entries(connection: Connection, only: str | None = None, tasks: Collec
 
 
 def _clusters(connection: Connection, questions: Sequence[int]) -> dict[int, int]:
-    """Return the document of each question's text, or its source: the first of whose groups has the text."""
+    """The document of each question's text, or its source: the first of whose groups has the text."""
     query = select(question.c.id, func.min(member.c.group_id))
     query = query.join(member, member.c.input_id == question.c.input_id).group_by(question.c.id)
     source_of = {id: group // LIMIT**2 for id, group in rows_among(connection, query, question.c.id, questions)}

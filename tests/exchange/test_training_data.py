@@ -104,14 +104,6 @@ def test_no_source_and_no_text_stands_in_both_splits(tmp_path):
     assert together["FILM"]["part"] == together["film"]["part"] != together["other"]["part"]
 
 
-def test_the_split_stays_where_more_is_answered_and_follows_the_seed(tmp_path):
-    _, few = exported(study(names=["so"]), tmp_path / "few", test_share=0.5)
-    _, more = exported(study(names=["so", "loud"]), tmp_path / "more", test_share=0.5)
-    assert {text: more[text]["split"] for text in few} == {text: entry["split"] for text, entry in few.items()}
-    _, other = exported(study(names=["so"]), tmp_path / "other", test_share=0.5, seed=1)
-    assert any(other[text]["split"] != entry["split"] for text, entry in few.items())
-
-
 def test_people_go_before_gold_and_their_names_are_nowhere(tmp_path):
     made = study([("film a was fine", "good")], ["loud"])
     violated = study([("film a was fine", "good"), ("a dull one", "bad")], ["loud", "so"]).sample(2, annotators=1)

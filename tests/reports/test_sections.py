@@ -54,15 +54,13 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
-        if tag not in self.VOID:
-            self.open.append(tag)
+        self.open += [] if tag in self.VOID else [tag]
 
     def handle_startendtag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
 
     def handle_endtag(self, tag):
-        if tag not in self.VOID:
-            assert self.open.pop() == tag
+        assert tag in self.VOID or self.open.pop() == tag
 
     def handle_data(self, data):
         if self.open and self.open[-1] != "style":
