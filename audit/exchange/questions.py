@@ -127,7 +127,7 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
     for id, question_rows in groupby(rows, key=lambda row: row["id"]):
         votes = list(question_rows)
         item = Input.stored(votes[0]["texts"], votes[0]["languages"])
-        data = {OBJECT: "\n\n".join(item.texts), LANGUAGE: ",".join(item.languages[: len(item.texts)])}
+        data: dict[str, Any] = {OBJECT: "\n\n".join(item.texts), LANGUAGE: ",".join(item.languages[: len(item.texts)])}
         data |= {TARGET: item.target, QUESTION: bytes(votes[0]["key"]).hex(), OUTPUT: votes[0]["output"]}
         annotations = [_annotation(vote, several) for vote in votes if vote["judgement"] is not None]
         known = {name: value for name, value in data.items() if value is not None}

@@ -61,7 +61,7 @@ def before_after(rows: Rows, palette: Palette = LIGHT, width: int = WIDTH) -> "a
         "most",
         *(["group"] if any("group" in row for row in rows) else []),
     )
-    values = []
+    values = list[dict[str, Any]]()
     for row in rows:
         after = percent(row["genuine"])
         if row["genuine"] is None and row.get("least") is not None:

@@ -64,12 +64,12 @@ def repeat_entries(connection: Connection, counted: Counted, clusters: Clusters)
                 # What it said about the inputs of its groups that it answered more than once.
                 said = {input: [what_is_said(task, output) for output in of] for input, of in outputs.items()}
                 cluster = own.drop_duplicates("input").set_index("input")["cluster"].reindex(list(said))
-                ends = {
+                calls_of: Entry = {
                     "least_calls": min(map(len, said.values())), "most_calls": max(map(len, said.values())),
                     "failed": int(own["output"].isna().sum()),
                 }  # fmt: skip
                 rates = _rates(contradictions(list(said.values()), cluster.to_numpy(np.int64)))
-                entry["systems"].append({"system": name, **ends, **rates})
+                entry["systems"].append({"system": name, **calls_of, **rates})
                 for relation_id, of in groups.groupby("relation", sort=False):
                     cell = _cell(task, stored[relation_id], of, outputs)
                     entry["cells"].append(cell | {"relation": named[0][relation_id], "system": name})

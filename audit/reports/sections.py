@@ -328,6 +328,7 @@ def violations(report: Entry, say: Say) -> Sections:
     """Yield the tables of violation rates as studies print them: relations down, systems across; and the relations that
     several tasks share, as in the Chinese study."""
     shared, tasks = list[Entry](), set[str]()
+    names: dict[str, Callable[[str], str]]
     names = {"all": lambda _: say("violations.all"), "family": lambda name: family_name(name, say.language)}
     for table in report["violations"]:
         kinds = [row["by"] for row in table["rows"]]

@@ -218,7 +218,9 @@ def _pair(
     """
     z, ahead, error = float(-ndtri((1 - basis.confidence) / 2)), float(stand.ahead[at]), float(stand.error[at])
     sizes, some_open = {"groups": 0, "informative": 0, "judged": 0}, False
-    for name in weights.keys() & comparison.groups.keys() if comparison else ():
+    for name in weights:
+        if comparison is None or name not in comparison.groups:
+            continue
         columns, groups, answered = comparison.columns(systems), comparison.groups[name], comparison.answered[name]
         pair = groups.pair(*columns)
         needed, genuine = (of[pair.at][:, columns] for of in (groups.satisfied == 1, answered.genuine))

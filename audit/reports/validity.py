@@ -112,7 +112,7 @@ def validity_report(database: Engine | Connection, study: int | None = None) -> 
     questions, most = len({*pairs["source"], *pairs["follow_up"]}) * len(SCALES), int(pairs["wanted"].max())
     few = questions - int((ratings.groupby(["input_id", "scale"]).size() >= most).sum())
     few_ratings = message("validity.few_ratings", count=few, whole=questions, wanted=most)
-    signature = {"audit": audit.__version__, "studies": sorted(pairs["study"].unique().tolist())}
+    signature: Entry = {"audit": audit.__version__, "studies": sorted(pairs["study"].unique().tolist())}
     signature |= {"valid": f"both scales >= {GOOD:g}, or at most {DROP:g} below the source"}
     signature |= {"differences": "t over clusters with two imagined pairs"}
     signature |= {"shares": "exact interval at the effective size of clusters", "confidence": 0.95}

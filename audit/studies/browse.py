@@ -204,8 +204,8 @@ def browse(
                     return Page(tuple(lines), after)
                 after = row["group_id"], row["system_id"]
                 if filters.state in (None, states[after]):
-                    names = (row[name] for name in ("corpus", "relation", "system", "row"))
-                    lines.append(Line(*after, *names, states[after], " ".join(row["texts"])))
+                    names = {name: row[name] for name in ("corpus", "relation", "system", "row")}
+                    lines.append(Line(*after, **names, state=states[after], text=" ".join(row["texts"])))
             if len(batch) < at_once:
                 return Page(tuple(lines), None)
     return Page(tuple(lines), after)
@@ -225,9 +225,9 @@ def detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> De
         if blind and awaiting(connection, [group_id]):
             raise Refused(message("refused.blind"))
         state = _states(connection, [row])[group_id, system_id]
-        parts, holds = _parts(connection, row), _holds(connection, group_id)
-    names = ("corpus", "task", "relation", "system", "version", "row", "value", "reason")
-    return Detail(*(row[name] for name in names), state, parts, *holds)
+        parts, (holds, origin) = _parts(connection, row), _holds(connection, group_id)
+    names = {name: row[name] for name in ("corpus", "task", "relation", "system", "version", "row", "value", "reason")}
+    return Detail(**names, state=state, parts=parts, holds=holds, holds_origin=origin)
 
 
 def awaiting(connection: Connection, group_ids: Iterable[int]) -> set[int]:
@@ -294,8 +294,8 @@ def _drawn() -> ColumnElement[bool]:
 
 
 def _matching(filters: GroupFilter) -> Select[Any]:
-    chosen = ((group.c.study_id, filters.study), (group.c.relation_id, filters.relation))
-    chosen += ((verdict.c.system_id, filters.system),)
+    chosen = [(group.c.study_id, filters.study), (group.c.relation_id, filters.relation)]
+    chosen.append((verdict.c.system_id, filters.system))
     query = _query().where(*(column == value for column, value in chosen if value is not None))
     if filters.inputs is not None:
         having = select(member.c.group_id).where(member.c.input_id.in_(filters.inputs), member.c.role != "probe")

@@ -348,7 +348,7 @@ class CarriedOut:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as `audit study run` has it in JSON: the parts are those of `run`, `sample` and `gold`."""
-        parts = {"plan": self.plan, "run": self.ran.as_json(), "sample": self.asked.as_json()}
+        parts: dict[str, Any] = {"plan": self.plan, "run": self.ran.as_json(), "sample": self.asked.as_json()}
         parts |= {"gold": None if self.gold is None else asdict(self.gold)}
         return parts | {"waiting": self.waiting, "audits": self.audits}
 

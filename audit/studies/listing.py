@@ -57,10 +57,10 @@ def list_studies(engine: Engine, by: int) -> list[ListedStudy]:
     times = Counter(named)
     return [
         ListedStudy(
-            row["id"], row["corpus"], row["task"], in_utc(row["created_at"]), *of, bool(answered), plan,
-            plan is not None and times[plan] == 1,
+            row["id"], row["corpus"], row["task"], in_utc(row["created_at"]), of[0], of[1], of[2], of[3], bool(of[4]),
+            plan, plan is not None and times[plan] == 1,
         )
-        for row, (*of, answered), plan in zip(rows, counts, named, strict=True)
+        for row, of, plan in zip(rows, counts, named, strict=True)
     ]  # fmt: skip
 
 

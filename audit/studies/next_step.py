@@ -56,7 +56,8 @@ def next_step(now: Standing) -> Step:
     >>> next_step(Standing()).code, next_step(Standing(studies=1, samples=1, waiting=9)).code
     ('begin', 'invite')
     """
-    job, waits = {"plan": now.job_plan}, now.waiting or now.audits
+    job: dict[str, int | str] = {"plan": now.job_plan}
+    waits = now.waiting or now.audits
     steps = (
         (now.job in ("waiting", "running", "stopping"), Step("running", "studies", job)),
         (now.job in ("failed", "stopped", "lost"), Step("go_on", "studies", job)),

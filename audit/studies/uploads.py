@@ -117,7 +117,7 @@ def store_corpus(engine: Engine, name: str, file: File, *, by: int | None = None
     if name in (corpus.name for corpus in all_corpora()):
         raise AuditError(message("upload.name_of_audit", name=name))
     corpus = file.corpus()
-    row = {"file": file.name, "languages": list(corpus.languages), "rows_in_it": corpus.size()}
+    row: dict[str, Any] = {"file": file.name, "languages": list(corpus.languages), "rows_in_it": corpus.size()}
     row |= {name: getattr(corpus, name) for name in ("task", "language", "unit", "has_gold")}
     row |= {"columns": dict(file.reading.columns), "labels": dict(file.reading.labels)}
     row["content"] = corpus.fingerprint()
