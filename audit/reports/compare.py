@@ -102,7 +102,7 @@ def compare(
         both, groups, left_out = _read(connection, versions, options.answers)
         broke, fixed = (_listed(connection, groups, versions, options.show, *sides) for sides in ((0, 1), (1, 0)))
     numbers = Basis(pd.DataFrame(), target=options.target)
-    by_relation = groups.groupby(["study", "task", "relation"], sort=False)
+    by_relation = groups.groupby(["task", "study", "relation"], sort=False)
     entries = [_entry(both, of, numbers, *names) for names, of in by_relation]
     whole = _entry(both, groups, numbers)
     # The ends of a study without any answer hold for all of them.
@@ -188,7 +188,7 @@ def _read(
 
 
 def _entry(both: Comparisons, groups: pd.DataFrame, numbers: Basis, *names: Any) -> Entry:
-    """What changed in these groups (of this study, task and relation), relations weighing by their numbers of groups.
+    """What changed in these groups (of this task, study and relation), relations weighing by their numbers of groups.
 
     While nothing is judged in a study, the genuine rate can have risen at most as far as each group goes that tells the
     two apart: those ends hold whatever the answers are.
@@ -204,7 +204,7 @@ def _entry(both: Comparisons, groups: pd.DataFrame, numbers: Basis, *names: Any)
     rises = [{"estimate": pair["difference"], **{n: pair[n] for n in ("low", "high", "p", "p_holm")}} for pair in pairs]
     old, new = groups["held0"], groups["held1"]
     return {
-        **dict(zip(("study", "task", "relation"), names or (None, None, None), strict=True)),
+        **dict(zip(("task", "study", "relation"), names or (None, None, None), strict=True)),
         "groups": len(groups), "fixed": int((new & ~old).sum()), "broke": int((old & ~new).sum()),
         "informative": pairs[1]["informative"], "judged": pairs[1]["judged"],
         "vr_old": float(1 - old.mean()), "vr_new": float(1 - new.mean()), "observed": rises[0], "genuine": rises[1],
