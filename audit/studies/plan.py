@@ -57,8 +57,9 @@ def _keys(options: type[Options], names: str, **defaults: Any) -> dict[str, Any]
     return {name: (by_name[name].kind | None, defaults.get(name, by_name[name].default)) for name in names.split()}
 
 
-def _number(bounds: Bounds) -> Any:
-    return int if bounds.words == "settings.whole" else float
+def _bounded(bounds: Bounds) -> Any:
+    kind: Any = int if bounds.words == "settings.whole" else float
+    return Annotated[kind, Ge(bounds.least), Le(bounds.most)]
 
 
 _TABLES: dict[str, Any] = {
@@ -81,10 +82,7 @@ _TABLES: dict[str, Any] = {
         "gold": (bool, False),
         "guideline": (Annotated[int, Ge(1)] | None, None),
         "languages": (list[str], []),
-        **{
-            name: (Annotated[_number(bounds), Ge(bounds.least), Le(bounds.most)], getattr(JudgingSettings, name))
-            for name, bounds in BOUNDS.items()
-        },
+        **{name: (_bounded(bounds), getattr(JudgingSettings, name)) for name, bounds in BOUNDS.items()},
     },
     "report": {
         "answers": (Whose | None, None),
