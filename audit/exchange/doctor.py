@@ -67,13 +67,12 @@ def _unreadable(name: str, problem: Exception) -> Check:
 def _file_checks(file: Path) -> list[Check]:
     """Return the checks of a file; they run before anything else opens it."""
     free, needed = shutil.disk_usage(file.absolute().parent).free, max(LEAST_SPACE, file.stat().st_size)
-    low = [f"{free / 2**30:.1f} GiB free"] if free < needed else []
+    left, low = f"{free / 2**30:.1f} GiB free", free < needed
     beside = (file.with_name(file.name + end) for end in ("", "-wal", "-shm"))
     # Every user of the machine can read them; sharing with a group may be on purpose.
     readable = [str(path) for path in beside if path.exists() and path.stat().st_mode & stat.S_IRWXO]
     free_space = f"free space until {needed / 2**30:.1f} GiB are left: a full disk stops judging"
-    checks = [_check("file", page_faults(file), "whole", _RESTORE)]
-    checks.append(_check("disk", low, f"{free / 2**30:.1f} GiB free", free_space))
+    checks = [_check("file", page_faults(file), "whole", _RESTORE), _check("disk", [left] * low, left, free_space)]
     if os.name == "posix":
         faults = ["every user of this machine can read it, with the hashes of passwords"] if readable else []
         checks.append(_check("permissions", faults, "no other user's", shlex.join(["chmod", "o=", *readable])))
@@ -93,10 +92,8 @@ def _queue(connection: Connection, name: str) -> list[Check]:
     """People are asked what drawn groups wait for, in the order in which these want it, and nothing else."""
     queue = queue_difference(connection)
     faults = [f"{queue.absent:,} questions that drawn groups wait for were never made"] if queue.absent else []
-    for ids, what in (
-        (queue.misplaced, "that drawn groups wait for: not asked, or not in their place"),
-        (queue.idle, "asked that no drawn group waits for"),
-    ):
+    waits = (queue.misplaced, "that drawn groups wait for: not asked, or not in their place")
+    for ids, what in (waits, (queue.idle, "asked that no drawn group waits for")):
         if ids:
             more = " ..." if len(ids) > _IDS else ""
             faults.append(f"{len(ids):,} questions ({', '.join(map(str, ids[:_IDS]))}{more}) {what}")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, Engine, Select, case, func, select, true
+from sqlalchemy import Connection, Engine, case, func, select, true
 
 import audit
 from audit.corpora import Corpus
@@ -17,15 +17,7 @@ from audit.false_satisfaction.cells import relation_labels
 from audit.messages import message
 from audit.options import spread
 from audit.relations import Fixed, Outcome, Relation, Source, name_order
-from audit.relations.validity import (
-    MEASURES,
-    VALID,
-    Measure,
-    broken,
-    fitted_for,
-    limits_by_relation,
-    measure_named,
-)
+from audit.relations.validity import MEASURES, VALID, Measure, broken, fitted_for, limits_by_relation, measure_named
 from audit.reports.frames import Table, Tables
 from audit.reports.options import FollowUpOptions
 from audit.store import rows_among
@@ -46,14 +38,10 @@ def made_of(maker: Relation, corpus: Corpus, number: int, seed: int = 0) -> tupl
     """
     if not isinstance(maker, Fixed):
         raise AuditError(f"what {maker.name!r} makes depends on what a system says; see it with audit run and the app")
-    rows = list(corpus.rows())
+    rows, groups, tried = list(corpus.rows()), list[dict[str, Any]](), 0
     random.Random(f"{seed} {maker.name}").shuffle(rows)
-    groups: list[dict[str, Any]] = []
-    tried = 0
-    for row in rows:
-        if len(groups) >= number:
-            break
-        tried += 1
+    while tried < len(rows) and len(groups) < number:
+        row, tried = rows[tried], tried + 1
         analysis = Analysis(row.input.text, row.input.languages[0])
         if follow_ups := maker.follow_ups(Source(row.input, analysis, f"{seed} {row.key}")):
             texts = [list(item.texts) for item in follow_ups]
@@ -139,16 +127,19 @@ def follow_ups_report(engine: Engine, study: int | None = None, options: FollowU
             tried = [*by_relation.get("", ()), *by_relation.get(made.name, ())]
             tried = list({(limit.measure, limit.sign[0]): limit for limit in tried}.values())
             pairs = list(_members(connection, made.groups[: options.most]).values())
-            about = made.about | {
-                "limits": " and ".join(made.limits),
-                "groups": len(made.groups),
-                "rejected": len(made.rejected),
-                "rejected_share": len(made.rejected) / len(made.groups),
-                "measured": len(pairs),
-                "tried": " and ".join(sorted(map(str, tried))),
-                "would_reject": sum(broken(tried, *pair, fitted[id]) is not None for pair in pairs),
-            }
-            rows += [about | _measured(of, pairs, fitted[id].get(of.name)) for of in measuring]
+            about = made.about | {"limits": " and ".join(made.limits), "groups": len(made.groups)}
+            about |= {"rejected": len(made.rejected), "rejected_share": len(made.rejected) / len(made.groups)}
+            about |= {"measured": len(pairs), "tried": " and ".join(sorted(map(str, tried)))}
+            about["would_reject"] = sum(broken(tried, *pair, fitted[id]) is not None for pair in pairs)
+            for of in measuring:
+                worst = np.max if of.better == "low" else np.min  # NaN where one is
+                values = [
+                    worst([of.of(first, other, fitted[id].get(of.name)) for other in rest]) for first, rest in pairs
+                ]
+                known = pd.Series(values, dtype=float)
+                quantiles = dict(zip(_QUANTILES, known.quantile([*_QUANTILES.values()]), strict=True))
+                measured = {"measure": of.name, "better": of.better} | quantiles
+                rows.append(about | measured | {"unknown": int(known.isna().sum())})
     frame = pd.DataFrame(rows)
     shown = ["corpus", "relation", "measure", "groups", "rejected", "would_reject", "low", "median", "high"]
     shown = [name for name in shown if name != "would_reject" or options.valid]
@@ -160,41 +151,27 @@ def follow_ups_report(engine: Engine, study: int | None = None, options: FollowU
     ]
     if (frame["measured"] < frame["groups"]).any():
         notes.append(f"Measured are the first {options.most:,} groups of a relation that has more.")
-    signature = {
-        "measures": {of.name: of.version for of in measuring},
-        "most": options.most,
-        "audit": audit.__version__,
-    }
-    signature |= {"valid": list(options.valid)} if options.valid else {}
+    signature = {"measures": {of.name: of.version for of in measuring}, "most": options.most}
+    signature |= {"audit": audit.__version__} | ({"valid": list(options.valid)} if options.valid else {})
     return Tables({"measured": Table(title, frame, shown=shown)}, notes, signature)
 
 
-def _measured(of: Measure, pairs: Sequence[tuple[Input, list[Input]]], fitted: object) -> dict[str, Any]:
-    worst = np.max if of.better == "low" else np.min  # NaN where one is
-    values = [worst([of.of(first, follow_up, fitted) for follow_up in others]) for first, others in pairs]
-    known = pd.Series(values, dtype=float)
-    quantiles = dict(zip(_QUANTILES, known.quantile([*_QUANTILES.values()]), strict=True))
-    return {"measure": of.name, "better": of.better} | quantiles | {"unknown": int(known.isna().sum())}
-
-
-def _texts(query: Select[Any]) -> Select[Any]:
-    return query.add_columns(input_table.c.texts, input_table.c.languages)
+_TEXTS = (input_table.c.texts, input_table.c.languages)
+_OF_SOURCES = select(source.c.id, *_TEXTS).join(input_table, input_table.c.id == source.c.input_id)
 
 
 def _sources(connection: Connection, study_id: int) -> list[Input]:
-    """Return the inputs of a study's sources, in the order of their random numbers, as a run has them."""
-    query = _texts(select(source.c.id)).join(input_table, input_table.c.id == source.c.input_id).order_by(source.c.id)
-    rows = connection.execute(query.where(source.c.study_id == study_id))
+    """The inputs of a study's sources, in the order of their random numbers, as a run has them."""
+    rows = connection.execute(_OF_SOURCES.where(source.c.study_id == study_id).order_by(source.c.id))
     return [Input.stored(row.texts, row.languages) for row in rows]
 
 
 def _members(connection: Connection, groups: Sequence[int]) -> dict[int, tuple[Input, list[Input]]]:
-    """Return the source's input and the follow-ups of each of these groups that has any."""
-    of_sources = _texts(select(source.c.id)).join(input_table, input_table.c.id == source.c.input_id)
-    rows = rows_among(connection, of_sources, source.c.id, sorted({id // LIMIT**2 for id in groups}))
+    """The source's input and the follow-ups of each of these groups that has any."""
+    rows = rows_among(connection, _OF_SOURCES, source.c.id, sorted({id // LIMIT**2 for id in groups}))
     sources = {row.id: Input.stored(row.texts, row.languages) for row in rows}
     of_members = (
-        _texts(select(member.c.group_id))
+        select(member.c.group_id, *_TEXTS)
         .join(input_table, input_table.c.id == member.c.input_id)
         .where(member.c.role == "follow_up")
         .order_by(member.c.group_id, member.c.step)

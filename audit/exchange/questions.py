@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from sqlalchemy import Connection, Engine, exists, or_, select
+from sqlalchemy import Connection, Engine, exists, select, true
 
 from audit.errors import AuditError
 from audit.exchange.export import to_export
@@ -119,11 +119,9 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
         .where(question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS))
         # Questions that were made for a judge that is a model are none of people's.
         .where(
-            or_(
-                question.c.priority.is_not(None),
-                counting.c.id.is_not(None),
-                ~exists().where(judge_answer.c.question_id == question.c.id),
-            )
+            question.c.priority.is_not(None)
+            | counting.c.id.is_not(None)
+            | ~exists().where(judge_answer.c.question_id == question.c.id)
         )
         .order_by(question.c.id, counting.c.id)
     )
@@ -131,43 +129,25 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
     rows = connection.execution_options(stream_results=True, yield_per=BATCH).execute(query).mappings()
     for id, question_rows in groupby(rows, key=lambda row: row["id"]):
         votes = list(question_rows)
-        asked = votes[0]
-        input_ = Input.stored(asked["texts"], asked["languages"])
-        data = {
-            "text": "\n\n".join(input_.texts),
-            LANGUAGE: ",".join(input_.languages[: len(input_.texts)]),
-            TARGET: input_.target,
-            QUESTION: bytes(asked["key"]).hex(),
-            OUTPUT: asked["output"],
-        }
-        yield {
-            "id": id,
-            "data": {name: value for name, value in data.items() if value is not None},
-            "annotations": [_annotation(vote, several) for vote in votes if vote["judgement"] is not None],
-            "predictions": [],
-        }
+        item = Input.stored(votes[0]["texts"], votes[0]["languages"])
+        data: dict[str, Any] = {OBJECT: "\n\n".join(item.texts), LANGUAGE: ",".join(item.languages[: len(item.texts)])}
+        data |= {TARGET: item.target, QUESTION: bytes(votes[0]["key"]).hex(), OUTPUT: votes[0]["output"]}
+        annotations = [_annotation(vote, several) for vote in votes if vote["judgement"] is not None]
+        known = {name: value for name, value in data.items() if value is not None}
+        yield {"id": id, "data": known, "annotations": annotations, "predictions": []}
 
 
 def _annotation(vote: Any, several: bool) -> dict[str, Any]:
     decided_at, shown_at = in_utc(vote["decided_at"]), vote["shown_at"]
-    result: dict[str, Any] = {
-        "id": exported_id(vote["answer"]),
-        "from_name": CONTROL,
-        "to_name": OBJECT,
-        "type": "choices",
-        "value": {"choices": vote["answer"].split(PLUS) if several else [vote["answer"]]},
-    }
-    if vote["comment"]:
-        result["meta"] = {"text": [vote["comment"]]}
+    seconds = None if shown_at is None else round((decided_at - in_utc(shown_at)).total_seconds(), 3)
+    choices = vote["answer"].split(PLUS) if several else [vote["answer"]]
+    result = {"id": exported_id(vote["answer"]), "from_name": CONTROL, "to_name": OBJECT, "type": "choices"}
+    result |= {"value": {"choices": choices}} | ({"meta": {"text": [vote["comment"]]}} if vote["comment"] else {})
     return {
-        "id": vote["judgement"],
-        "completed_by": {"id": vote["annotator_id"], "email": vote["name"]},
-        "created_at": spelled(decided_at),
-        "lead_time": None if shown_at is None else round((decided_at - in_utc(shown_at)).total_seconds(), 3),
-        "was_cancelled": False,
-        "ground_truth": vote["role"] == "gold",
-        "result": [result],
-    }
+        "id": vote["judgement"], "completed_by": {"id": vote["annotator_id"], "email": vote["name"]},
+        "created_at": spelled(decided_at), "lead_time": seconds, "was_cancelled": False,
+        "ground_truth": vote["role"] == "gold", "result": [result],
+    }  # fmt: skip
 
 
 # A page at a time: what a program of a team fetches again and again.
@@ -193,22 +173,17 @@ def questions_page(
     people are asked (annotators), how many drawn groups wait for it (waits), and the right labels by origin (answers);
     nobody's name is in it. Raises NotAllowed for anyone but a manager.
     """
-    answered = exists().where(answer.c.question_id == question.c.id)
-    if origin is not None:
-        answered = answered.where(answer.c.origin == origin)
+    of_origin = true() if origin is None else answer.c.origin == origin
+    answered = exists().where(answer.c.question_id == question.c.id, of_origin)
+    wanted = {"answered": answered, "open": ~answered & question.c.priority.is_not(None)}
     query = (
         select(question, input_table.c.texts, input_table.c.languages)
         .join(input_table, input_table.c.id == question.c.input_id)
-        .where(question.c.id > after)
+        .where(question.c.id > after, wanted.get(which, true()))
+        .where(true() if study is None else question.c.id.in_(questions_of(study)))
         .order_by(question.c.id)
         .limit(min(limit, LARGEST_PAGE))
     )
-    if which == "answered":
-        query = query.where(answered)
-    if which == "open":
-        query = query.where(~answered, question.c.priority.is_not(None))
-    if study is not None:
-        query = query.where(question.c.id.in_(questions_of(study)))
     answers: dict[int, dict[str, list[str]]] = {}
     with reading_as(engine, account_id, "manager") as connection:
         rows = connection.execute(query).all()

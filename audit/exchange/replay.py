@@ -176,13 +176,13 @@ def _recomputed(path: Path, report: dict[str, Any], engine: Engine) -> Any:
 def replay_lines(replayed: Replay) -> list[str]:
     """Return what a replay found as lines for a terminal."""
     lines = [f"Export {replayed.seal[:12]}, made by audit {replayed.audit}, as sealed."]
-    for compared in replayed.documents:
-        same = f"{compared.document}: every number is the same."
-        lines.append(same if compared.equal else f"{compared.document}: {compared.differences:,} values differ.")
-        shown = compared.listed[:_PRINTED]
-        lines += [f"  {found.where}: was {found.published}, is {found.replayed}" for found in shown]
-        if compared.differences > _PRINTED:
-            lines.append(f"  and {compared.differences - _PRINTED:,} more; the JSON lists {SHOWN}")
+    for of in replayed.documents:
+        lines.append(
+            f"{of.document}: {'every number is the same' if of.equal else f'{of.differences:,} values differ'}."
+        )
+        lines += [f"  {found.where}: was {found.published}, is {found.replayed}" for found in of.listed[:_PRINTED]]
+        if of.differences > _PRINTED:
+            lines.append(f"  and {of.differences - _PRINTED:,} more; the JSON lists {SHOWN}")
     if not replayed.documents:
         lines.append("Nothing had been checked when it was made, so there is nothing to recompute.")
     return lines

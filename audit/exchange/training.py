@@ -109,7 +109,7 @@ class _Collection:
     kinds: Counter[str] = field(default_factory=Counter)
 
     def add(self, item: Input, owners: Sequence[object], role: str, row: str, kind: str, relation: str) -> _Text:
-        """Return the text of a member of a group, which belongs together with its owners."""
+        """The text of a member of a group, which belongs together with its owners."""
         for owner in owners:
             self.parts.add(item.key)
             self.parts.add(owner)
@@ -262,10 +262,9 @@ def _write(place: Path, out: str, collected: _Collection, test_share: float, see
     texts, sizes = text_columns(get_task(collected.task).texts), dict[str, int]()
     lists = ["relations", "kinds", "wrong", "right"]
     for name in ("train", "test", "ambiguous"):
-        of_file = [
-            entry for entry in settled if name == (entry["split"] if len(entry["allowed"]) == 1 else "ambiguous")
-        ]
-        also = ["allowed"] * (name == "ambiguous")
+        also, of_file = ["allowed"] * (name == "ambiguous"), list[dict[str, Any]]()
+        for entry in settled:
+            of_file += [entry] if name == (entry["split"] if len(entry["allowed"]) == 1 else "ambiguous") else []
         rows = [
             dict(zip(texts, entry["texts"], strict=True))
             | {"gold": "" if also else entry["allowed"][0], "id": number, "language": entry["languages"][0]}
@@ -276,14 +275,8 @@ def _write(place: Path, out: str, collected: _Collection, test_share: float, see
         columns = [*texts, "gold", "id", "language", "document", "origin", *lists, *also]
         pd.DataFrame(rows, columns=columns).to_csv(place / f"{name}.csv", index=False, lineterminator="\r\n")
         sizes[name] = len(rows)
-    return TrainingData(
-        out,
-        collected.task,
-        **sizes,
-        conflicting=len(entries) - len(settled),
-        kinds={kind: collected.kinds[kind] for kind in KINDS.values()},
-        unsettled=collected.kinds[UNSETTLED],
-        searched=collected.kinds[SEARCHED],
-        parts=len(parts),
-        largest=max(map(len, parts.values())) / len(entries),
-    )
+    counts = {"conflicting": len(entries) - len(settled), "parts": len(parts)}
+    counts |= {name: collected.kinds[name] for name in (UNSETTLED, SEARCHED)}
+    kinds = {kind: collected.kinds[kind] for kind in KINDS.values()}
+    largest = max(map(len, parts.values())) / len(entries)
+    return TrainingData(out, collected.task, **sizes, **counts, kinds=kinds, largest=largest)

@@ -156,7 +156,7 @@ def coefficient_table(coefficients: Sequence[Entry], confidence: float = 0.95) -
     rows = [
         (
             one["name"], one["level"], number(one["estimate"], 3),
-            UNKNOWN if one["low"] is None else f"{number(one['low'], 3)} to {number(one['high'], 3)}", one["items"],
+            UNKNOWN if one["low"] is None else f"{number(one['low'], 3)} to {number(one['high'], 3)}", one["items"]
         )
         for one in coefficients
     ]  # fmt: skip

@@ -55,19 +55,18 @@ class Comparisons:
         answered = {name: Answered(one.q[rows[name]], one.genuine[rows[name]]) for name, one in self.answered.items()}
         return replace(self, groups=groups, answered=answered, open={n: one[rows[n]] for n, one in self.open.items()})
 
-    def _parts(self, weights: Mapping[str, float], target: Target) -> tuple[Contest, int, np.ndarray | None]:
+    def _contest(self, weights: Mapping[str, float], target: Target) -> tuple[Contest, int, np.ndarray | None]:
         """The contest over relations with these weights, and the number of sources with the clusters that count."""
         place = {name: at for at, name in enumerate(self.groups)}
         shares = {place[name]: share for name, share in weights.items() if name in place}
         size = max(len(self.cluster), int(self.cluster.max(initial=-1)) + 1)
-        cluster = self.cluster if target == "population" else None
-        return Contest(shares, tuple(range(len(self.systems)))), size, cluster
+        return Contest(shares, tuple(range(len(self.systems)))), size, self.cluster if target == "population" else None
 
     def standing(
         self, weights: Mapping[str, float], systems: Sequence[str], target: Target, delta: float, seed: int = 0
     ) -> Standing:
         """How these systems stand in the mean over relations with these weights."""
-        contest, size, cluster = self._parts(weights, target)
+        contest, size, cluster = self._contest(weights, target)
         groups, answered = list(self.groups.values()), list(self.answered.values())
         return standing(contest, groups, answered, self.columns(systems), size, cluster, delta, seed=seed)
 
@@ -76,14 +75,13 @@ class Comparisons:
     ) -> tuple[float, float]:
         """The least and the most that SR_g of the first less that of the second may be where groups are open, with the
         outer ends of the intervals of both."""
-        (a, b), (contest, size, cluster) = self.columns(systems), self._parts(weights, target)
+        (a, b), (contest, size, cluster) = self.columns(systems), self._contest(weights, target)
         ends = []
         for sign in (-1, 1):
             answered = []
             for name, one in self.answered.items():
                 genuine = one.genuine.copy()
-                genuine[self.open[name][:, a], a] = sign > 0
-                genuine[self.open[name][:, b], b] = sign < 0
+                genuine[self.open[name][:, a], a], genuine[self.open[name][:, b], b] = sign > 0, sign < 0
                 answered.append(Answered(one.q, genuine))
             d, error, rest = lead(contest, list(self.groups.values()), answered, a, b, size, cluster)
             ends.append(d + sign * z * math.sqrt(float((error**2).sum()) + rest**2))

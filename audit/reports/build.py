@@ -1,23 +1,21 @@
 """The report: one JSON document that the tables, the charts, the HTML file and the app all read.
 
-Here are rates: of cells, and of cells together by relation, family, system and all, once as a list and once as studies
-print them. How systems stand to each other is in `audit.reports.standings`.
+Here are rates: of cells, and of cells together, once as a list and once as studies print them. How systems stand to
+each other is in `audit.reports.standings`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from audit.errors import AuditError, UnknownName
-from audit.false_satisfaction.accuracy import NO_GOLD, RightOutputs
 from audit.messages import message
-from audit.relations import get_relation
+from audit.relations import find_relation
 from audit.relations.registry import base_name
-from audit.reports.basis import COUNTS, KEY, NAMES, Basis
+from audit.reports.basis import COUNTS, NAMES, Basis
 from audit.reports.document import Entry, estimated, less, plain
 from audit.reports.preference import Weights
-from audit.reports.standings import accuracy_of, decide, decisions, in_order, relation_entries
+from audit.reports.standings import decide, decisions, relation_entries
 from audit.statistics.rates import Rates
 
 Families = Mapping[tuple[str, str], str]
@@ -36,8 +34,7 @@ def build_report(
     """Return the report: equal data give equal ones. `waiting` is the number of questions that wait, `weights` are a
     user's preferences, `primary` what was to be tested first.
 
-    Raises AuditError when a cell is there twice and on a delta outside 0 to 1; UnknownName for weights of unknown
-    relations.
+    Raises UnknownName for weights of unknown relations.
 
     >>> from audit.reports.basis import basis_of_totals
     >>> row = dict(task="sentiment", relation="MR1.1", system="a", satisfied=8, violated=2, judged=8, false=4)
@@ -45,18 +42,17 @@ def build_report(
     >>> report["cells"][0]["sr_genuine"]["value"], report["cells"][0]["groups"]
     (0.4, None)
     """
-    if not 0 <= basis.delta < 1:
-        raise AuditError(message("report_setting.bad_delta", delta=basis.delta))
-    repeated = basis.cells.duplicated(KEY)
-    if repeated.any():
-        first = basis.cells[repeated].iloc[0]
-        raise AuditError(f"the cell of relation {first.relation} and system {first.system} is there twice")
     families = families_of(basis.cells, "file" not in signature)
     entries = cell_entries(basis)
     relations = relation_entries(entries, basis)
     decide(relations, basis.delta, basis.confidence, primary)
+    # Intervals that are expected to miss are told from two on.
+    number = sum(cell["fs_rate"]["value"] is not None and cell["fs_rate"]["low"] is not None for cell in entries)
+    if (missing := (1 - basis.confidence) * number) >= 2 - 1e-9:
+        note = message("note.each_alone", percent=100 * basis.confidence, count=number, missing=missing)
+        signature = {**signature, "notes": [*(signature.get("notes") or []), note]}
     return {
-        "signature": _with_expected_misses(entries, signature, basis.confidence),
+        "signature": signature.copy(),
         "cells": entries,
         "relations": relations,
         "overall": _overall(basis, entries, relations, waiting),
@@ -76,12 +72,9 @@ def families_of(cells: pd.DataFrame, registered: bool) -> dict[tuple[str, str], 
     for task, relation, family in cells.reindex(columns=["task", "relation", "family"]).itertuples(index=False):
         if isinstance(family, str) and family:
             families[task, relation] = family
-        elif registered:
-            try:
-                families[task, relation] = get_relation(task, base_name(relation)).family
-            except UnknownName:
-                continue  # an imported relation that nobody registered has no family
-        elif "." in relation:
+        elif registered and (found := find_relation(task, base_name(relation))):
+            families[task, relation] = found.family  # an imported relation that nobody registered has no family
+        elif not registered and "." in relation:
             families[task, relation] = relation.rsplit(".", 1)[0]
     return families
 
@@ -91,9 +84,8 @@ def families_of(cells: pd.DataFrame, registered: bool) -> dict[tuple[str, str], 
 
 def genuine_rates(rates: Rates, n: int | None, reason: str | None) -> Entry:
     """Return rates as documents have them."""
-    observed = None if rates.observed is None else rates.observed.value
     return {
-        "sr_observed": observed,
+        "sr_observed": rates.observed and rates.observed.value,
         "fs_rate": estimated(rates.false, n, reason),
         "sr_genuine": estimated(rates.genuine, n, reason),
     }
@@ -139,10 +131,10 @@ def _together(basis: Basis, entries: Sequence[Entry], places: Sequence[int]) -> 
         return genuine_rates(unknown, None, message("no_rate.nothing_checked")), []
     lacking = [c for c in chosen if c["sr_genuine"]["value"] is None and c["sr_observed"] is not None]
     rates, reason = basis.rates(places), None
-    if rates.false is not None and rates.false.least is not None:
-        reason = message("no_rate.cells_with_bounds", count=len(lacking))
-    elif lacking:
-        reason = message("no_rate.cells_without_estimate", count=len(lacking))
+    if lacking or (rates.false is not None and rates.false.least is not None):
+        bounds = rates.false is not None and rates.false.least is not None
+        code = "no_rate.cells_with_bounds" if bounds else "no_rate.cells_without_estimate"
+        reason = message(code, count=len(lacking))
     missing = [{name: cell[name] for name in ("study", "relation", "system")} for cell in lacking]
     return genuine_rates(rates, sum(cell["judged"] or 0 for cell in chosen), reason), missing
 
@@ -153,9 +145,8 @@ def _roll_ups(basis: Basis, entries: Sequence[Entry], families: Families) -> lis
     for by in ("relation", "system", "family", "overall"):
         members: dict[tuple[str | None, str], list[int]] = {}
         for place, cell in enumerate(entries):
-            family = families.get((cell["task"], cell["relation"]))
-            name = {"relation": cell["relation"], "system": cell["system"], "family": family, "overall": "all"}[by]
-            if name is not None:
+            names = {"family": families.get((cell["task"], cell["relation"])), "overall": "all"}
+            if (name := names[by] if by in names else cell[by]) is not None:
                 members.setdefault((None if by == "overall" else cell["task"], name), []).append(place)
         for (task, name), places in members.items():
             rates, missing = _together(basis, entries, places)
@@ -171,14 +162,10 @@ def _overall(basis: Basis, entries: Sequence[Entry], relations: Sequence[Entry],
     `best_changes_open` where another one looks best, which the judged groups do not decide. An order can change only in
     the relations with two systems or more that are in both (`relations_compared`).
     """
-
-    def total(name: str) -> int | None:
-        known = [cell[name] for cell in entries if cell.get(name) is not None]
-        return sum(known) if known or not entries else None
-
-    sums = {name: total(name) for name in COUNTS}
-    if any("rejected" in cell for cell in entries):
-        sums["rejected"] = total("rejected")
+    sums: Entry = {}
+    for name in (*COUNTS, *(["rejected"] if any("rejected" in cell for cell in entries) else [])):
+        numbers = [cell[name] for cell in entries if cell.get(name) is not None]
+        sums[name] = sum(numbers) if numbers or not entries else None
     known = [at for at, cell in enumerate(entries) if cell["fs_rate"]["value"] is not None and cell["satisfied"]]
     covered = known or [at for at, cell in enumerate(entries) if cell["satisfied"]]
     rates, _ = _together(basis, entries, covered)
@@ -202,17 +189,7 @@ def _overall(basis: Basis, entries: Sequence[Entry], relations: Sequence[Entry],
     }
 
 
-def _with_expected_misses(entries: Sequence[Entry], signature: Entry, confidence: float) -> Entry:
-    """The signature, with a note of how many intervals are expected to miss, where these are two or more."""
-    number = sum(cell["fs_rate"]["value"] is not None and cell["fs_rate"]["low"] is not None for cell in entries)
-    missing = (1 - confidence) * number
-    if missing < 2 - 1e-9:
-        return signature.copy()
-    note = message("note.each_alone", percent=100 * confidence, count=number, missing=missing)
-    return {**signature, "notes": [*(signature.get("notes") or []), note]}
-
-
-# Violation rates as studies print them, and accuracy beside them.
+# Violation rates as studies print them.
 
 
 def _violation_tables(basis: Basis, entries: Sequence[Entry], families: Families) -> list[Entry]:
@@ -226,30 +203,30 @@ def _violation_tables(basis: Basis, entries: Sequence[Entry], families: Families
     for task, study in dict.fromkeys((cell["task"], cell["study"]) for cell in entries):
         own = [cell for cell in entries if (cell["task"], cell["study"]) == (task, study)]
         systems = sorted({cell["system"] for cell in own})
+        of = {cell["relation"]: families.get((task, cell["relation"])) for cell in own}
+        checked = [cell for cell in own if cell["sr_observed"] is not None]
+        known = {(cell["relation"], cell["system"]) for cell in checked if cell["sr_genuine"]["value"] is not None}
+        lacking = {cell["relation"] for cell in checked for one in systems if (cell["relation"], one) not in known}
+        rest = [relation for relation in of if relation not in lacking]
+        shown: list[tuple[str, str, str | None, list[str]]] = [
+            *(("relation", relation, family, [relation]) for relation, family in of.items()),
+            *(
+                ("family", one, one, [name for name in of if of[name] == one])
+                for one in dict.fromkeys(of.values())
+                if one
+            ),
+            ("all", "all", None, list(of)),
+        ]
+        if lacking and any(cell["satisfied"] for cell in own if cell["relation"] in rest):
+            estimated_of = message("violations.estimated", part=len(rest), count=len(of))
+            shown.append(("estimated", estimated_of, None, rest))
         rows = [
             {"by": by, "name": name, "family": family,
              "rates": [_violations(system, basis, entries, study, members) for system in systems]}
-            for by, name, family, members in _rows(own, systems, families)
+            for by, name, family, members in shown
         ]  # fmt: skip
         tables.append({"task": task, "study": study, "corpus": own[0]["corpus"], "systems": systems, "rows": rows})
     return tables
-
-
-def _rows(
-    cells: Sequence[Entry], systems: Sequence[str], families: Families
-) -> Iterator[tuple[str, str, str | None, list[str]]]:
-    """Yield the rows of a study's table: kind, name, family, and the relations that it is over."""
-    of = {cell["relation"]: families.get((cell["task"], cell["relation"])) for cell in cells}
-    yield from (("relation", relation, family, [relation]) for relation, family in of.items())
-    for family in dict.fromkeys(filter(None, of.values())):
-        yield "family", family, family, [name for name in of if of[name] == family]
-    yield "all", "all", None, list(of)
-    checked = [cell for cell in cells if cell["sr_observed"] is not None]
-    known = {(cell["relation"], cell["system"]) for cell in checked if cell["sr_genuine"]["value"] is not None}
-    lacking = {cell["relation"] for cell in checked for one in systems if (cell["relation"], one) not in known}
-    rest = [relation for relation in of if relation not in lacking]
-    if lacking and any(cell["satisfied"] for cell in cells if cell["relation"] in rest):
-        yield "estimated", message("violations.estimated", part=len(rest), count=len(of)), None, rest
 
 
 def _violations(system: str, basis: Basis, entries: Sequence[Entry], study: Any, relations: Sequence[str]) -> Entry:
@@ -257,8 +234,8 @@ def _violations(system: str, basis: Basis, entries: Sequence[Entry], study: Any,
     keys = [(study, relation, system) for relation in relations]
     places = [basis.places[key] for key in keys if key in basis.places]
     if not places:
-        reason = message("no_rate.not_run")
-        return {"system": system, "groups": None, "vr_observed": None, "vr_genuine": estimated(None, reason=reason)}
+        unknown = estimated(None, reason=message("no_rate.not_run"))
+        return {"system": system, "groups": None, "vr_observed": None, "vr_genuine": unknown}
     chosen = [entries[at] for at in places]
     rates = chosen[0] if len(places) == 1 else _together(basis, entries, places)[0]
     genuine = less(rates["sr_genuine"])
@@ -268,48 +245,3 @@ def _violations(system: str, basis: Basis, entries: Sequence[Entry], study: Any,
         "vr_observed": None if rates["sr_observed"] is None else 1 - rates["sr_observed"],
         "vr_genuine": genuine if genuine["value"] is None else {**genuine, "reason": None},
     }
-
-
-def accuracy_entries(
-    violations: Sequence[Entry], right_outputs: Sequence[RightOutputs], confidence: float = 0.95
-) -> list[Entry]:
-    """Return one entry a table of `violations`: each system's accuracy by gold, and its SR_o and SR_g.
-
-    SR_o = 1 - VR_o and SR_g = 1 - VR_g are what a study reports as accuracy by metamorphic testing. Both are over all
-    relations or, where the table has a row `estimated`, over those of which every system has an estimate: `over` is
-    that row's name. `order_*` are the systems, best first (ties by name), by each of the three; None where one system
-    lacks the rate. Without gold `systems` is empty, with the reason.
-    """
-    counts = {one.study: one for one in right_outputs if one.by == "gold"}
-    entries: list[Entry] = []
-    for table in violations:
-        outputs = counts.get(table["study"])
-        totals, systems = table["rows"][-1], list[Entry]()
-        by_name = {of.system: of for of in outputs.systems} if outputs is not None and outputs.reason is None else {}
-        for rates in totals["rates"] if by_name else ():
-            answered, genuine = by_name[rates["system"]], less(rates["vr_genuine"])
-            if genuine["value"] is None:  # bounds are in the table of violations
-                genuine = estimated(None, reason=genuine["reason"])
-            observed = None if rates["vr_observed"] is None else 1 - rates["vr_observed"]
-            of = {"system": answered.system, "right": answered.right, "accuracy": accuracy_of(answered, confidence)}
-            of |= {"names": answered.names} if answered.names else {}
-            systems.append(of | {"sr_observed": observed, "sr_genuine": genuine})
-        entries.append(
-            {name: table[name] for name in ("task", "study", "corpus")}
-            | {
-                "sources": outputs.sources if outputs else 0,
-                "systems": systems,
-                "reason": outputs.reason if outputs else NO_GOLD,
-                "over": totals["name"],
-                "order_accuracy": _order({one["system"]: one["accuracy"]["value"] for one in systems}),
-                "order_observed": _order({one["system"]: one["sr_observed"] for one in systems}),
-                "order_genuine": _order({one["system"]: one["sr_genuine"]["value"] for one in systems}),
-            }
-        )
-    return entries
-
-
-def _order(rates: Mapping[str, float | None]) -> list[str] | None:
-    """Systems by their rates, best first; None where there are none or one lacks the rate."""
-    known = {system: rate for system, rate in rates.items() if rate is not None}
-    return in_order(known) if rates and len(known) == len(rates) else None

@@ -48,18 +48,36 @@ def before_after(rows: Rows, palette: Palette = LIGHT, width: int = WIDTH) -> "a
     """Return rates before and after, a row a `name`, in panels by `group` where rows have one.
 
     A ring is `observed`, a disc `genuine`, the line between them what is false, the band the interval from `low` to
-    `high`; a thick line goes between the bounds `least` and `most`, a diamond is the `accuracy`. The numbers at the
-    right are these, in per cent.
+    `high`; a thick line goes between the bounds `least` and `most`. The numbers at the right are these, in per cent.
     """
     import altair as alt
 
-    values = [{"name": cut(row["name"]), "numbers": _numbers(row), **_without_name(row)} for row in rows]
+    keys = (
+        "observed",
+        "genuine",
+        "low",
+        "high",
+        "least",
+        "most",
+        *(["group"] if any("group" in row for row in rows) else []),
+    )
+    values = list[dict[str, Any]]()
+    for row in rows:
+        after = percent(row["genuine"])
+        if row["genuine"] is None and row.get("least") is not None:
+            after = f"{percent(row['least'])}–{percent(row['most'])}"
+        numbers = f"{percent(row['observed'])} → {after}"
+        values.append({"name": cut(row["name"]), "numbers": numbers, **{key: row.get(key) for key in keys}})
     names = [value["name"] for value in values]
+    room = max((letters(name) for name in names), default=0.0)
+    names_axis = alt.Axis(labelLimit=room, minExtent=room, maxExtent=room, labelPadding=8, grid=False)
+    in_order = alt.Y("name:N", sort=list(dict.fromkeys(names)), title=None, axis=names_axis)
+    tips = [alt.Tooltip(f"{field}:Q", format=".1%") for field in ("observed", "genuine", "low", "high")]
     end = max((value[key] or 0.0 for value in values for key in ("observed", "genuine", "high", "most")), default=1.0)
     end = 1.0 if end > 0.5 else 0.5 if end > 0.25 else 0.25
     scale = alt.Scale(domain=[0, end], nice=False)
     axis = alt.Axis(values=[end * part / 4 for part in range(5)], format=".0%", title=None, labelFlush=False)
-    base = alt.Chart().encode(y=_names_axis(names), tooltip=["name:N", *_tips(("observed", "genuine", "low", "high"))])
+    base = alt.Chart().encode(y=in_order, tooltip=["name:N", *tips])
 
     def between(low: str, high: str, mark: str, **look: Any) -> Any:
         drawn = base.transform_filter(f"isValid(datum.{low}) && isValid(datum.{high})")
@@ -75,10 +93,8 @@ def before_after(rows: Rows, palette: Palette = LIGHT, width: int = WIDTH) -> "a
         between("low", "high", "bar", size=11, cornerRadius=3, opacity=0.25, color=palette.genuine),
         between("least", "most", "rule", strokeWidth=4, color=palette.genuine),
         between("genuine", "observed", "rule", strokeWidth=2, color=palette.false),
-        between("accuracy_low", "accuracy_high", "rule", strokeWidth=1.5, color=palette.ink),
         at("observed", size=62, fill=palette.paper, stroke=palette.observed),
         at("genuine", size=62, color=palette.genuine),
-        at("accuracy", size=70, shape="diamond", color=palette.ink),
         base.mark_text(align="left", color=palette.muted, fontSize=11).encode(
             x=alt.value(width + 10), text=alt.Text("numbers:N")
         ),
@@ -93,34 +109,6 @@ def before_after(rows: Rows, palette: Palette = LIGHT, width: int = WIDTH) -> "a
     return styled(chart.properties(data=alt.Data(values=values)), palette)
 
 
-def _numbers(row: Mapping[str, Any]) -> str:
-    after = percent(row["genuine"])
-    if row["genuine"] is None and row.get("least") is not None:
-        after = f"{percent(row['least'])}–{percent(row['most'])}"
-    right = [f"{percent(row['accuracy'])} · "] if row.get("accuracy") is not None else []
-    return "".join([*right, f"{percent(row['observed'])} → {after}"])
-
-
-def _without_name(row: Mapping[str, Any]) -> dict[str, Any]:
-    keys = ("observed", "genuine", "low", "high", "least", "most", "accuracy", "accuracy_low", "accuracy_high")
-    return {key: row.get(key) for key in keys} | ({"group": row["group"]} if "group" in row else {})
-
-
-def _tips(fields: Sequence[str], form: str = ".1%") -> list[Any]:
-    import altair as alt
-
-    return [alt.Tooltip(f"{field}:Q", format=form) for field in fields]
-
-
-def _names_axis(names: Sequence[str]) -> "alt.Y":
-    """Return the axis with a row for each name, in this order."""
-    import altair as alt
-
-    room = max((letters(name) for name in names), default=0.0)
-    axis = alt.Axis(labelLimit=room, minExtent=room, maxExtent=room, labelPadding=8, grid=False)
-    return alt.Y("name:N", sort=list(dict.fromkeys(names)), title=None, axis=axis)
-
-
 def heat(rows: Rows, fill: str, palette: Palette = LIGHT, width: int = 110) -> "alt.Chart":
     """Return a field of `width` pixels for each row: its `text`, on the colour `fill` as strong as its `share`.
 
@@ -129,9 +117,8 @@ def heat(rows: Rows, fill: str, palette: Palette = LIGHT, width: int = 110) -> "
     """
     import altair as alt
 
-    values = [
-        dict(row, column=cut(row["column"], 20), fill=0 if row["share"] is None else _strength(row)) for row in rows
-    ]
+    strengths = (0 if row["share"] is None else (0.04 + 0.96 * row["share"]) * row.get("sure", 1.0) for row in rows)
+    values = [dict(row, column=cut(row["column"], 20), fill=of) for row, of in zip(rows, strengths, strict=True)]
     columns, names = (list(dict.fromkeys(value[key] for value in values)) for key in ("column", "row"))
     noted = any(value.get("note") for value in values)
     top = alt.Axis(orient="top", labelAngle=0, labelLimit=width - 4, labelPadding=6)
@@ -155,10 +142,6 @@ def heat(rows: Rows, fill: str, palette: Palette = LIGHT, width: int = 110) -> "
         layers.append(base.mark_text(fontSize=10, dy=7).encode(text=alt.Text("note:N"), color=colour))
     size = {"width": {"step": width}, "height": {"step": ROW + 10 if noted else ROW}}
     return styled(alt.layer(*layers, data=alt.Data(values=values), **size), palette)
-
-
-def _strength(row: Mapping[str, Any]) -> float:
-    return float((0.04 + 0.96 * row["share"]) * row.get("sure", 1.0))
 
 
 def styled(chart: Any, palette: Palette) -> "alt.Chart":

@@ -86,11 +86,7 @@ def status_of(document: Entry, undecided: str | None = None) -> int:
 
 @spread
 def compare(
-    old: str,
-    new: str,
-    engine: Engine,
-    conditions: Sequence[str] = (),
-    options: CompareOptions = CompareOptions(),
+    old: str, new: str, engine: Engine, conditions: Sequence[str] = (), options: CompareOptions = CompareOptions()
 ) -> Entry:
     """Compare two systems of a database: `name`, `name@version`, the beginning of that, or `#id`.
 
@@ -106,15 +102,17 @@ def compare(
         both, groups, left_out = _read(connection, versions, options.answers)
         broke, fixed = (_listed(connection, groups, versions, options.show, *sides) for sides in ((0, 1), (1, 0)))
     numbers = Basis(pd.DataFrame(), target=options.target)
-    by_relation = groups.groupby(["study", "task", "relation"], sort=False)
+    by_relation = groups.groupby(["task", "study", "relation"], sort=False)
     entries = [_entry(both, of, numbers, *names) for names, of in by_relation]
-    whole = _entry(both, groups, numbers, None, None, None)
-    # The ends hold whatever the answers are; those of a study without any hold for all of them.
+    whole = _entry(both, groups, numbers)
+    # The ends of a study without any answer hold for all of them.
     sizes = pd.DataFrame(entries).groupby("study")[["informative", "judged"]].sum()
     unjudged = bool(((sizes["judged"] == 0) & (sizes["informative"] > 0)).any())
     for entry in [*entries, whole]:
         if unjudged if entry is whole else entry["informative"] and not entry["judged"]:
-            entry["genuine"] = _ends(entry)
+            low, high = (entry["informative"] - entry[surely] for surely in ("broke", "fixed"))
+            ends = {"low": -low / entry["groups"], "high": high / entry["groups"]}
+            entry["genuine"] = {"estimate": None, **ends, "p": None, "p_holm": None}
     for kind in ("observed", "genuine"):
         tested: list[Entry] = [entry[kind] for entry in entries if entry[kind]["p"] is not None]
         for rise, adjusted in zip(tested, holm([rise["p"] for rise in tested]), strict=True):
@@ -153,7 +151,7 @@ def _system(connection: Connection, name: str) -> Any:
 def _read(
     connection: Connection, versions: Sequence[Any], answers: Whose
 ) -> tuple[Comparisons, pd.DataFrame, list[str]]:
-    """Return the two systems as one comparison over all studies, the groups that apply to both, and what is left out.
+    """The two systems as one comparison over all studies, the groups that apply to both, and what is left out.
 
     Of the groups, `key` is a relation of a study in the comparison; of each `side` (0 and 1) are `group` (id), `held`
     (bool) and `genuine` (1, 0, -1 not known). Raises AuditError where no group applies to both.
@@ -189,10 +187,12 @@ def _read(
     return both, pd.concat(frames, ignore_index=True), left_out
 
 
-def _entry(
-    both: Comparisons, groups: pd.DataFrame, numbers: Basis, study: int | None, task: str | None, name: str | None
-) -> Entry:
-    """What changed in these groups, relations weighing by their numbers of groups."""
+def _entry(both: Comparisons, groups: pd.DataFrame, numbers: Basis, *names: Any) -> Entry:
+    """What changed in these groups (of this task, study and relation), relations weighing by their numbers of groups.
+
+    While nothing is judged in a study, the genuine rate can have risen at most as far as each group goes that tells the
+    two apart: those ends hold whatever the answers are.
+    """
     weights = dict(groups["key"].value_counts(normalize=True, sort=False))
     # Observed: as if every satisfaction were genuine, and all of it known.
     every = {
@@ -204,17 +204,11 @@ def _entry(
     rises = [{"estimate": pair["difference"], **{n: pair[n] for n in ("low", "high", "p", "p_holm")}} for pair in pairs]
     old, new = groups["held0"], groups["held1"]
     return {
-        "task": task, "study": study, "relation": name, "groups": len(groups), "fixed": int((new & ~old).sum()),
-        "broke": int((old & ~new).sum()), "informative": pairs[1]["informative"], "judged": pairs[1]["judged"],
+        **dict(zip(("task", "study", "relation"), names or (None, None, None), strict=True)),
+        "groups": len(groups), "fixed": int((new & ~old).sum()), "broke": int((old & ~new).sum()),
+        "informative": pairs[1]["informative"], "judged": pairs[1]["judged"],
         "vr_old": float(1 - old.mean()), "vr_new": float(1 - new.mean()), "observed": rises[0], "genuine": rises[1],
     }  # fmt: skip
-
-
-def _ends(entry: Entry) -> Entry:
-    """How far the genuine rate can have risen while nothing is judged: each group that tells the two apart, at most."""
-    low, high = (entry["informative"] - entry[surely] for surely in ("broke", "fixed"))
-    ends = {"low": -low / entry["groups"], "high": high / entry["groups"]}
-    return {"estimate": None, **ends, "p": None, "p_holm": None}
 
 
 # The groups that got worse or better, the most instructive first, with their texts.
@@ -331,19 +325,18 @@ def compare_sections(document: Entry) -> Iterator[Section]:
         (
             one["relation"] or "all", one["groups"], one["fixed"], one["broke"],
             f"{percent(one['vr_old'])} → {percent(one['vr_new'])}", _points(one["observed"]), _points(one["genuine"]),
-            f"{one['judged']:,}/{one['informative']:,}",
+            f"{one['judged']:,}/{one['informative']:,}"
         )
         for one in [*document["relations"], every]
     ]  # fmt: skip
     changes = (f"the violation rate (VR) {moved(every['observed'])}", f"the genuine one {moved(every['genuine'])}")
     said = [f"Over all, {'; '.join(changes)}. To rise is to get worse."]
-    for entry in document["relations"]:
-        for kind in ("observed", "genuine"):
-            p = entry[kind]["p_holm"]
-            if p is not None and p < 0.05:
-                said.append(
-                    f"{entry['relation']}: the {kind} change is beyond chance, p = {p:.2g} (Holm's over relations)."
-                )
+    said += [
+        f"{entry['relation']}: the {kind} change is beyond chance, p = {p:.2g} (Holm's over relations)."
+        for entry in document["relations"]
+        for kind in ("observed", "genuine")
+        if (p := entry[kind]["p_holm"]) is not None and p < 0.05
+    ]
     if same := every["groups"] - every["informative"]:
         said.append(
             f"In {same:,} of {every['groups']:,} groups all outputs are the same, or neither satisfies: they add "

@@ -41,6 +41,7 @@ from audit.tasks.questions import ABOUT_OUTPUTS, ORIGINS, asks_pairs
 ESTIMATOR = "every answered group by its inclusion probability (rank conditioning)"
 _USUAL = (("quorum", MAJORITY), ("follow_ups", 0.0))
 """Settings of a sample that its signature leaves out, because they are the usual ones."""
+_LEVELS = {"relation": ["task", "study", "relation"], "system": ["task", "system"], "overall": ["task"]}
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,11 @@ class Evidence:
     sliced: Sliced | None
     parts: Entry
 
+    @property
+    def open(self) -> OpenQuestions:
+        """The open questions of the studies that were read: `count_open` of the whole database counts the same."""
+        return OpenQuestions(self.counted.waiting, self.open_groups, self.counted.audits_waiting)
+
 
 def evidence(
     database: Engine | Connection,
@@ -75,9 +81,9 @@ def evidence(
     with snapshot(database) as connection:
         counted = count(connection, whose, study, proxies=proxies)
         studies = [int(str(row["id"])) for row in counted.studies]
-        among = asked_by(connection, studies)
-        causes, lacking = named_falses(connection, counted), never_gold(connection, counted)
-        made_from = signature(connection, counted, whose, lacking)
+        among, plans = asked_by(connection, studies), plan_adherence(connection, counted.studies, counted.samples)
+        causes, lacking = named_falses(connection, counted), _never_gold(connection, counted)
+        made_from = _signature(connection, counted, whose, lacking)
         if not made_from["answers"].get("gold"):
             lacking = {}
         if number := int(causes["code"].notna().sum()):
@@ -89,35 +95,25 @@ def evidence(
             "repeats": repeat_entries(connection, counted, source_clusters(connection, studies)),
             "validity": validity_entries(connection, *rated, counted.checks) if rated else [],
         }
+        parts = {
+            "causes": cause_entries(causes),
+            "disputes": _disputes(connection, among),
+            "sensitivity": _sensitivity(connection, counted, whose, lacking) if lacking else None,
+            **{name: entries for name, entries in optional.items() if entries},
+        }
         of_groups = select(func.count()).where(question.c.kind == "group", question.c.priority.is_not(None), among)
-        return Evidence(
-            counted=counted,
-            open_groups=int(connection.execute(of_groups).scalar_one()),
-            made_from=made_from,
-            plans=plan_adherence(connection, counted.studies, counted.samples),
-            accuracy=right_outputs(connection, counted, whose),
-            sliced=slice_sources(connection, counted, slicings) if slicings else None,
-            parts={
-                "causes": cause_entries(causes),
-                "disputes": disputes(connection, among),
-                "sensitivity": _sensitivity(connection, counted, whose, lacking) if lacking else None,
-                **{name: entries for name, entries in optional.items() if entries},
-            },
-        )
+        open_groups = int(connection.execute(of_groups).scalar_one())
+        accuracy = right_outputs(connection, counted, whose)
+        sliced = slice_sources(connection, counted, slicings) if slicings else None
+    return Evidence(counted, open_groups, made_from, plans, accuracy, sliced, parts)
 
 
-def open_of(basis: Evidence) -> OpenQuestions:
-    """Return the open questions of the studies that were read: `count_open` of the whole database counts the same."""
-    counted = basis.counted
-    return OpenQuestions(counted.waiting, basis.open_groups, counted.audits_waiting)
-
-
-def signature(
+def _signature(
     connection: Connection, counted: Counted, whose: Whose, lacking: Mapping[str, Sequence[str]]
 ) -> Signature:
-    """Return what gives the same numbers again, with `settings_of`: versions, seeds, design and answers, no times.
+    """What gives the same numbers again, with `settings_of`: versions, seeds, design and answers, no times.
 
-    `lacking` is that of `never_gold`.
+    `lacking` is that of `_never_gold`.
     """
     studies, systems = [int(str(row["id"])) for row in counted.studies], sorted(counted.checks.systems)
     answers, about_groups = _answer_counts(connection, whose, asked_by(connection, studies))
@@ -134,6 +130,14 @@ def signature(
     notes += [message("note.people_domain", study=study) for study in sorted(counted.people_alone)]
     notes += inapplicable_notes(connection, studies)
     notes += [message("note.holds_assumed")] if not about_groups else []
+    # Where answers are carried, and nothing measures how often that is wrong.
+    if not counted.audited and any(
+        standing.carries[relation] and (state >= 0).any()
+        for standing in counted.standings.values()
+        for relation, state in standing.state.items()
+    ):
+        waiting = counted.audits_waiting
+        notes.append(message("note.carry_waiting", count=waiting) if waiting else message("note.carry_unmeasured"))
     return {
         "audit": audit.__version__,
         "studies": [dict(study) for study in counted.studies],
@@ -144,7 +148,7 @@ def signature(
         **({"words": changed} if changed else {}),
         "holds": about_groups or None,
         "estimator": ESTIMATOR,
-        "notes": notes + _carry_note(counted),
+        "notes": notes,
     }
 
 
@@ -178,25 +182,12 @@ def _answer_counts(connection: Connection, whose: Whose, among: ColumnElement[bo
     return [{name: number for name, number in of_kinds.items() if number} for of_kinds in sums]
 
 
-def never_gold(connection: Connection, counted: Counted) -> dict[str, list[str]]:
-    """Return, by task, the labels that systems may say and the gold of these studies never does."""
+def _never_gold(connection: Connection, counted: Counted) -> dict[str, list[str]]:
+    """By task, the labels that systems may say and the gold of these studies never does."""
     gold = gold_labels(connection, [int(str(study["id"])) for study in counted.studies])
     tasks = [task for task in gold if not asks_pairs(task) and not hasattr(get_task(task), "read_label")]
     lacking = {task: [one for one in get_task(task).labels if one not in gold[task]] for task in tasks}
     return {task: labels for task, labels in lacking.items() if labels}
-
-
-def _carry_note(counted: Counted) -> list[str]:
-    """A sentence for the signature where answers are carried and nothing measures how often that is wrong."""
-    carried = (
-        standing.carries[relation] and (state >= 0).any()
-        for standing in counted.standings.values()
-        for relation, state in standing.state.items()
-    )
-    if counted.audited or not any(carried):
-        return []
-    waiting = counted.audits_waiting
-    return [message("note.carry_waiting", count=waiting) if waiting else message("note.carry_unmeasured")]
 
 
 def named_falses(connection: Connection, counted: Counted) -> pd.DataFrame:
@@ -205,8 +196,7 @@ def named_falses(connection: Connection, counted: Counted) -> pd.DataFrame:
     Columns of `KEY`, source (its id), weight (1 / q) and code: the cause, or None. A cause counts while its group is
     false.
     """
-    judged, causes = counted.judged, current_causes(connection)
-    false = judged.false == 1
+    judged, causes, false = counted.judged, current_causes(connection), counted.judged.false == 1
     pairs = zip(counted.group[false].tolist(), counted.system[false].tolist(), strict=True)
     codes = [cause.code if (cause := causes.get(pair)) else None for pair in pairs]
     rows = counted.cells[KEY].iloc[judged.cell[false]].reset_index(drop=True)
@@ -214,9 +204,9 @@ def named_falses(connection: Connection, counted: Counted) -> pd.DataFrame:
     return rows.assign(**values, code=pd.Series(codes, index=rows.index, dtype=object))
 
 
-def disputes(connection: Connection, among: ColumnElement[bool]) -> Entry | None:
-    """Return how adjudicators explained disputes: `settled` questions, `reasons` by code, `uncoded` ones; None: there
-    is none. A question's last adjudication counts."""
+def _disputes(connection: Connection, among: ColumnElement[bool]) -> Entry | None:
+    """How adjudicators explained disputes: `settled` questions, `reasons` by code, `uncoded` ones; None: there is none.
+    A question's last adjudication counts."""
     query = select(adjudication.c.code).join(question, question.c.id == adjudication.c.question_id)
     codes = list(connection.execute(query.where(stands(adjudication), among)).scalars())
     reasons = [{"reason": code, "count": codes.count(code)} for code in REASONS]
@@ -227,10 +217,9 @@ def _sensitivity(connection: Connection, counted: Counted, whose: Whose, lacking
     """R_FS over the cells that have an estimate, as it is, and with the labels that gold never says (`lacking`, by
     task) right wherever gold answers."""
     answers = known_answers(connection, whose)
-    for question_of, answer_of in answers.items():
-        if answer_of.origin == "gold":
-            allowed = answer_of.allowed | set(lacking.get(question_of[0], ()))
-            answers[question_of] = KnownAnswer(allowed, answer_of.origin)
+    for asked, of in answers.items():
+        if of.origin == "gold":
+            answers[asked] = KnownAnswer(of.allowed | set(lacking.get(asked[0], ())), of.origin)
     rates = []
     for one in (counted, recount(connection, counted, whose, answers)):
         of_cells = [rates_of([at], one.judged, one.checked, finite=False).false for at in range(len(one.cells))]
@@ -239,11 +228,6 @@ def _sensitivity(connection: Connection, counted: Counted, whose: Whose, lacking
         rates.append(None if whole is None else whole.value)
     labels = list(dict.fromkeys(label for missing in lacking.values() for label in missing))
     return {"labels": labels, "fs_rate": rates[0], "fs_rate_right": rates[1]}
-
-
-# Causes of false satisfactions.
-
-_LEVELS = {"relation": ["task", "study", "relation"], "system": ["task", "system"], "overall": ["task"]}
 
 
 def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[Entry]:

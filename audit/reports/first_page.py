@@ -34,14 +34,24 @@ def first_lines(report: Entry, language: str = ENGLISH) -> list[str]:
     say, totals, lines = Say(language), report["overall"], list[str]()
     if not totals["cells"]:
         return [say("headline.nothing")]
-    several = len(report["decisions"]) > 1
     for entry in report["decisions"]:
-        about = [titled(report, entry, say)] if several else []
+        about = [titled(report, entry, say)] if len(report["decisions"]) > 1 else []
         lines.append(say.list([*about, verdict(entry, language)], "colon") + say("list.stop"))
-        lines += [accuracy_line(entry, say), *_falls(entry, say)]
-    lines += [false_line(report, say), *primary_lines(report, say)]
-    steps = list(dict.fromkeys(step for entry in report["decisions"] for step in next_lines(report, entry, say)))
-    return [line for line in [*lines, *(say("next.next", step=step) for step in steps[:1])] if line]
+        if accuracy := entry["accuracy"]:
+            rates = [f"{one['system']} {percent(one['accuracy']['value'])}{PERCENT}" for one in accuracy["systems"]]
+            if (more := len(rates) - SYSTEMS_SHOWN) > 0:
+                rates = [*rates[:SYSTEMS_SHOWN], say("decision.more_systems", count=more)]
+            lines.append(say(f"decision.accuracy_{accuracy['by']}", count=accuracy["texts"], rates=say.list(rates)))
+        # What is left of the rates of the best systems, and how much worse they could be.
+        for one in by_rank(entry["ranking"]):
+            score, low = one["score"]["value"], one["score"]["low"]
+            if one["system"] in entry["systems"][:2] and score is not None and low is not None:
+                left = {"genuine": percent(score), "worse": percent(score - low)}
+                left["observed"] = percent(one["score_observed"])
+                lines.append(say("decision.falls", system=one["system"], **left))
+    lines += [_false_line(report, say), *primary_lines(report, say)]
+    steps = (say("next.next", step=step) for entry in report["decisions"] for step in next_lines(report, entry, say))
+    return [line for line in [*lines, next(steps, "")] if line]
 
 
 def verdict(entry: Entry, language: str = ENGLISH) -> str:
@@ -71,28 +81,8 @@ def titled(report: Entry, entry: Entry, say: Say) -> str:
     return " · ".join(filter(None, [task_name(entry["task"], say.language), corpora]))
 
 
-def accuracy_line(entry: Entry, say: Say) -> str:
-    """Return the accuracy of the systems on the sources with a label, best first; empty where there is none."""
-    accuracy = entry["accuracy"]
-    if not accuracy:
-        return ""
-    rates = [f"{one['system']} {percent(one['accuracy']['value'])}{PERCENT}" for one in accuracy["systems"]]
-    if (more := len(rates) - SYSTEMS_SHOWN) > 0:
-        rates = [*rates[:SYSTEMS_SHOWN], say("decision.more_systems", count=more)]
-    return say(f"decision.accuracy_{accuracy['by']}", count=accuracy["texts"], rates=say.list(rates))
-
-
-def _falls(entry: Entry, say: Say) -> Iterator[str]:
-    """Yield what is left of the rates of the best systems, and how much worse they could be."""
-    for one in by_rank(entry["ranking"]):
-        score, low = one["score"]["value"], one["score"]["low"]
-        if one["system"] in entry["systems"][:2] and score is not None and low is not None:
-            rates = {"genuine": percent(score), "worse": percent(score - low)}
-            yield say("decision.falls", system=one["system"], observed=percent(one["score_observed"]), **rates)
-
-
-def false_line(report: Entry, say: Say) -> str:
-    """Return how much of the reported satisfaction is false; empty where nothing is known of it."""
+def _false_line(report: Entry, say: Say) -> str:
+    """How much of the reported satisfaction is false; empty where nothing is known of it."""
     totals = report["overall"]
     rates = {"false": say.rate(totals["fs_rate"], PERCENT), "genuine": say.rate(totals["sr_genuine"], PERCENT)}
     return say("headline.false", observed=percent(totals["sr_observed"]), **rates) if totals["cells_covered"] else ""
@@ -118,10 +108,9 @@ def next_lines(report: Entry, entry: Entry, say: Say) -> Iterator[str]:
     """Yield what to do next, most important first."""
     totals, accuracy = report["overall"], entry["accuracy"]
     is_run = totals["satisfied"] or totals["violated"]
-    first = (
+    if first := (
         "groups" if "file" in report["signature"] else "run" if not is_run else "draw" if not totals["drawn"] else ""
-    )
-    if first:
+    ):
         yield say(f"next.{first}")
         return
     if entry["unjudged"]:
@@ -225,7 +214,7 @@ def _judged_lines(report: Entry, say: Say) -> Iterator[str]:
     if covered := totals["cells_covered"]:
         share = percent((totals["satisfied_covered"] or 0) / totals["satisfied"] if totals["satisfied"] else None)
         about = say("headline.covered", count=totals["cells"], covered=count(covered), share=share)
-        yield say.list(filter(None, [false_line(report, say), about, lenient_text(report, say)]), "sentence")
+        yield say.list(filter(None, [_false_line(report, say), about, lenient_text(report, say)]), "sentence")
     if compared := totals["relations_compared"]:
         more = say("headline.open_none")
         if totals["best_changes_open"]:

@@ -83,7 +83,7 @@ def judge_entries(connection: Connection, only: str | None = None, tasks: Collec
 
 
 def _clusters(connection: Connection, questions: Sequence[int]) -> dict[int, int]:
-    """Return the document of each question's text, or its source: the first of whose groups has the text."""
+    """The document of each question's text, or its source: the first of whose groups has the text."""
     query = select(question.c.id, func.min(member.c.group_id))
     query = query.join(member, member.c.input_id == question.c.input_id).group_by(question.c.id)
     source_of = {id: group // LIMIT**2 for id, group in rows_among(connection, query, question.c.id, questions)}
@@ -134,23 +134,21 @@ def judge_section(entry: Entry, say: Say) -> Section:
         numbers = {name: count(part[name]) for name in ("asked", "answered", "unsure", "errors")}
         parts.append(say(f"judges.asked_{part['kind']}", task=part["task"], **numbers))
         for whose in WHOSE:
-            parts += _held(part[whose], whose, say) if part[whose] else [say(f"judges.no_{whose}")]
+            if not (held := part[whose]):
+                parts.append(say(f"judges.no_{whose}"))
+                continue
+            kappa, labels = held["kappa"], [one["label"] for one in held["labels"]]
+            within = f"{number(kappa['value'], 3)} [{number(kappa['low'], 3)}–{number(kappa['high'], 3)}]"
+            values = {"accuracy": share_text(held["accuracy"], say), "kappa": say.said(kappa["reason"]) or within}
+            parts.append(say(f"judges.against_{whose}", count=held["questions"], **values))
+            heads = [say(f"judges.{name}") for name in (f"by_{whose}", "sensitivity", "specificity")]
+            shares = [[share_text(one[name], say) for name in ("sensitivity", "specificity")] for one in held["labels"]]
+            confusion = [(label, *row) for label, row in zip(labels, held["confusion"], strict=True)]
+            parts.append(Table(heads, [(label, *of) for label, of in zip(labels, shares, strict=True)]))
+            parts.append(Table((say("judges.confusion"), *labels), confusion))
         for variant in part["consistency"]:
             parts.append(say(f"judges.variant_{variant['variant']}", same=share_text(variant["same"], say)))
     return Section(f"{entry['name']}@{entry['version']}", parts)
-
-
-def _held(held: Entry, whose: str, say: Say) -> Iterator[Any]:
-    """Yield how a judge did against others."""
-    kappa, labels = held["kappa"], [one["label"] for one in held["labels"]]
-    within = f"{number(kappa['value'], 3)} [{number(kappa['low'], 3)}–{number(kappa['high'], 3)}]"
-    values = {"accuracy": share_text(held["accuracy"], say), "kappa": say.said(kappa["reason"]) or within}
-    yield say(f"judges.against_{whose}", count=held["questions"], **values)
-    heads = [say(f"judges.{name}") for name in (f"by_{whose}", "sensitivity", "specificity")]
-    shares = [[share_text(one[name], say) for name in ("sensitivity", "specificity")] for one in held["labels"]]
-    yield Table(heads, [(label, *of) for label, of in zip(labels, shares, strict=True)])
-    confusion = [(label, *row) for label, row in zip(labels, held["confusion"], strict=True)]
-    yield Table((say("judges.confusion"), *labels), confusion)
 
 
 def share_text(share: Entry, say: Say) -> str:

@@ -28,8 +28,7 @@ class StandingOptions(Options):
     ] = None
     delta: Annotated[float, Ge(0), Le(1), Told("systems whose SR_g differ by no more count as equal", "D")] = 0.0
     weights: Annotated[
-        Any,
-        Told("one ranking by weights: a CSV with the columns relation,weight", "FILE", read=_weights, file=True),
+        Any, Told("one ranking by weights: a CSV with the columns relation,weight", "FILE", read=_weights, file=True)
     ] = None
 
 

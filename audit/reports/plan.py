@@ -53,7 +53,7 @@ def plan_sections(document: Entry) -> Iterator[Section]:
     rows = [
         (
             f"{need['study']} {need['corpus']}", need["decisions"], need["asked"], need["texts"],
-            f"{need['low']:,}–{need['high']:,}", need["answers"], *(number(need[name], 1) for name in more),
+            f"{need['low']:,}–{need['high']:,}", need["answers"], *(number(need[name], 1) for name in more)
         )
         for need in document["studies"]
         if need["decisions"]

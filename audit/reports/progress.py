@@ -14,36 +14,25 @@ CELLS = (
 
 
 def progress_document(overview: Overview, cells: Sequence[Entry]) -> Entry:
-    """The document of the command `audit progress`; `cells` as from `cells_at_work`. Times are in UTC, by ISO 8601."""
+    """Return the document of `audit progress`; `cells` as from `cells_at_work`. Times are in UTC, by ISO 8601."""
     return {**totals(overview), "cells": list(cells)}
 
 
 def totals(overview: Overview) -> Entry:
-    """The document's counts over the whole database: `questions`, `judgements`, `pace` and `unread`."""
+    """Return the document's counts over the whole database: `questions`, `judgements`, `pace` and `unread`."""
+    open_ones = {"open": overview.questions.open, "open_groups": overview.questions.groups}
+    answered = {name: overview.answers[name] for name in ("people", "adjudicated", "gold")}
+    states = {name: getattr(overview, name) for name in ("filled", "split", "disputed", "flagged")}
     return {
-        "questions": {
-            "open": overview.questions.open,
-            "open_groups": overview.questions.groups,
-            "audits": overview.questions.audits,
-            "people": overview.answers["people"],
-            "adjudicated": overview.answers["adjudicated"],
-            "gold": overview.answers["gold"],
-            "filled": overview.filled,
-            "split": overview.split,
-            "disputed": overview.disputed,
-            "flagged": overview.flagged,
-        },
+        "questions": {**open_ones, "audits": overview.questions.audits, **answered, **states},
         "judgements": {"today": overview.today, "week": overview.week, "left": overview.left},
-        "pace": {
-            **overview.speed._asdict(),
-            "ends": overview.ends.isoformat() if overview.ends else None,
-        },
+        "pace": {**overview.speed._asdict(), "ends": overview.ends.isoformat() if overview.ends else None},
         "unread": [{"languages": list(item.languages), "questions": item.questions} for item in overview.unread],
     }
 
 
 def cells_at_work(cells: Sequence[Entry]) -> list[Entry]:
-    """Those of a report's cells that were drawn from, with the keys of `CELLS`; in the report's order.
+    """Return those of a report's cells that were drawn from, with the keys of `CELLS`; in the report's order.
 
     Of the `drawn` groups `settled` have their answers, and `judged` are of rounds that count.
     """

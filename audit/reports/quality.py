@@ -65,7 +65,7 @@ def quality_report(record: Record, task: str | None = None, kind: Kind | None = 
 def _annotator(
     name: str, frame: pd.DataFrame, record: Record, labels: Sequence[str], others: WithOthers | None
 ) -> Entry:
-    """Return the entry of one annotator, whose judgements are in `frame`."""
+    """The entry of one annotator, whose judgements are in `frame`."""
     first, hidden = frame[frame["round"] == FIRST], frame[(frame["round"] == KNOWN) & frame["known"].notna()]
     repeats = frame[(frame["round"] == REPEAT) & frame["before"].notna()]
     known, settled = (part[part["answer"] != UNSURE] for part in (hidden, first[first["settled"].notna()]))
@@ -102,7 +102,7 @@ def quality_sections(report: Entry) -> Iterator[Section]:
         (
             person["annotator"], person["judgements"],
             *(estimate(person[name]) for name in ("accuracy", "consistency", "settled", "others")),
-            number(person["speed"]["seconds"], 1), person["speed"]["fast"]["value"],
+            number(person["speed"]["seconds"], 1), person["speed"]["fast"]["value"]
         )
         for person in report["annotators"]
     ]  # fmt: skip

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Literal
 
 import pandas as pd
-from sqlalchemy import ColumnElement, Engine, or_, select
+from sqlalchemy import ColumnElement, Engine, or_, select, true
 
 from audit.errors import AuditError, BadFile
 from audit.false_satisfaction.questions import attributed_groups
@@ -82,10 +82,8 @@ def once(rated: Rated, repeats: Repeats | None, path: str | Path) -> Rated:
         return rated
     if repeats is None:
         allowed = f"allowed is one rating, or choose with repeats={joined('list.or', REPEATS)}"
-        bad = [
-            (row.line, f"column annotator: {row.annotator} rates item {row.item} again; {allowed}")
-            for row in frame[again].itertuples()
-        ]
+        says = "column annotator: {} rates item {} again; " + allowed
+        bad = [(row.line, says.format(row.annotator, row.item)) for row in frame[again].itertuples()]
         refuse_bad_rows(path, bad, len(frame), parameter="repeats")
     if repeats == "majority":
         votes = frame.groupby([*both, "label"], sort=False)["line"].transform("size")
@@ -122,10 +120,9 @@ def stored_ratings(
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
         .join(question, question.c.id == judgement.c.question_id)
         .where(question.c.kind.in_(ABOUT_OUTPUTS if kind is None else (kind,)), is_vote(judgement))
+        .where(true() if among is None else among)
         .order_by(judgement.c.id)
     )
-    if among is not None:
-        query = query.where(among)
     if task is not None:
         name = get_task(task).name
         query = query.where(or_(question.c.task == name, question.c.task.startswith(f"{name}/", autoescape=True)))
@@ -135,9 +132,8 @@ def stored_ratings(
     if not judged:
         about = {"group": " about a group", "pair": " about an output"}.get(kind or "", "")
         about += f" of the task {task}" if task else ""
-        raise AuditError(
-            f"people have judged no question{about} yet; serve the app with `audit app` and let them answer"
-        )
+        what = f"people have judged no question{about} yet"
+        raise AuditError(f"{what}; serve the app with `audit app` and let them answer")
     only_task(judged)
     unsure = frame["label"] == UNSURE
     notes = (message("note.unsure_left_out", count=int(unsure.sum()), whole=len(frame)),) * bool(unsure.any())
@@ -228,10 +224,8 @@ def opinions(engine: Engine, task: str | None = None) -> Rated:
                 serves = (group.relation, systems[system_id], of_source[cluster])
                 rows.append((f"{id}/{system_id}", name, label, cluster, *serves))
     if not rows:
-        raise AuditError(
-            "nobody's own answers cover a drawn group, so there are no opinions on false satisfactions to compare; "
-            "draw groups with `audit sample` and let people answer"
-        )
+        none = "nobody's own answers cover a drawn group, so there are no opinions on false satisfactions to compare"
+        raise AuditError(f"{none}; draw groups with `audit sample` and let people answer")
     note = (
         "A group counts for an annotator whose own answers cover all its members; groups of one source are a cluster."
     )

@@ -1,7 +1,6 @@
 """The record: the rows from which the quality of people's judging is measured."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 import pandas as pd
@@ -78,11 +77,8 @@ def _judgements(connection: Connection, among: ColumnElement[bool] | None) -> pd
             settled.get(id) if of_first else None,
             before if row.round == REPEAT else None,
         )
-        seconds = _seconds(row.shown_at, row.decided_at)
+        shown, decided = row.shown_at, in_utc(row.decided_at)
+        seconds = float("nan") if shown is None else max((decided - in_utc(shown)).total_seconds(), 0.0)
         rows.append((row.name, id, row.task, row.kind, row.round, row.answer, seconds, *told))
     # Plain objects: answers and sets are looked at one by one, which is slow in columns made for text.
     return pd.DataFrame(rows, columns=RECORD_COLUMNS, dtype=object).astype({"seconds": float})
-
-
-def _seconds(shown: datetime | None, decided: datetime) -> float:
-    return float("nan") if shown is None else max((in_utc(decided) - in_utc(shown)).total_seconds(), 0.0)

@@ -22,7 +22,7 @@ from audit.statistics.repeats import NO_CALL, contradictions, steadiness, violat
 from audit.store import UNCHECKED, integers, table_of, tables
 from audit.store.bulk import group_ids
 from audit.store.core import member, relation
-from audit.tasks import Output, get_task
+from audit.tasks import Output
 from audit.tasks.repeated import what_is_said
 
 OUTCOMES = {"satisfied": int(Outcome.SATISFIED), "violated": int(Outcome.VIOLATED)}
@@ -58,9 +58,18 @@ def repeat_entries(connection: Connection, counted: Counted, clusters: Clusters)
             # An input belongs to the first source that has it.
             inputs = groups[["members", "cluster"]].explode("members").drop_duplicates("members").set_index("members")
             own = calls[calls["system"] == id].join(inputs, "input", "inner")
-            outputs, name = _asked_again(own), named[1].get(id)
+            answered = own[own["output"].notna()].groupby("input", sort=False)["output"].agg(list)
+            outputs, name = {input: of for input, of in answered.items() if len(of) > 1}, named[1].get(id)
             if outputs:
-                entry["systems"].append({"system": name, **_system(task, own, outputs)})
+                # What it said about the inputs of its groups that it answered more than once.
+                said = {input: [what_is_said(task, output) for output in of] for input, of in outputs.items()}
+                cluster = own.drop_duplicates("input").set_index("input")["cluster"].reindex(list(said))
+                calls_of: Entry = {
+                    "least_calls": min(map(len, said.values())), "most_calls": max(map(len, said.values())),
+                    "failed": int(own["output"].isna().sum()),
+                }  # fmt: skip
+                rates = _rates(contradictions(list(said.values()), cluster.to_numpy(np.int64)))
+                entry["systems"].append({"system": name, **calls_of, **rates})
                 for relation_id, of in groups.groupby("relation", sort=False):
                     cell = _cell(task, stored[relation_id], of, outputs)
                     entry["cells"].append(cell | {"relation": named[0][relation_id], "system": name})
@@ -80,32 +89,6 @@ def _calls(connection: Connection, systems: Sequence[int]) -> pd.DataFrame:
         for row in connection.execute(query)
     ]
     return pd.DataFrame(rows, columns=["system", "input", "output"])
-
-
-def _asked_again(calls: pd.DataFrame) -> dict[int, list[Output]]:
-    """What a system returned for each input that it answered more than once."""
-    answered = calls[calls["output"].notna()].groupby("input", sort=False)["output"].agg(list)
-    return {input: outputs for input, outputs in answered.items() if len(outputs) > 1}
-
-
-def _system(task: str, calls: pd.DataFrame, outputs: Mapping[int, Sequence[Output]]) -> Entry:
-    """Measure what a system said about the inputs of its groups."""
-    said = {input: [what_is_said(task, output) for output in of] for input, of in outputs.items()}
-    cluster, about = calls.drop_duplicates("input").set_index("input")["cluster"], get_task(task)
-    differ = pd.DataFrame([(of[0], len(set(of)) > 1) for of in said.values()], columns=["label", "contradicted"])
-    # Of tasks whose outputs are labels: the inputs by the label that was said first.
-    labels: list[Entry] = [
-        {"label": label, "inputs": len(of), "contradicted": int(of.sum())}
-        for label in (() if about.question_kind == "pair" else about.labels)
-        for of in [differ.loc[differ["label"] == label, "contradicted"]]
-    ]
-    return {
-        "least_calls": min(map(len, said.values())),
-        "most_calls": max(map(len, said.values())),
-        "failed": int(calls["output"].isna().sum()),
-        **_rates(contradictions(list(said.values()), cluster.reindex(list(said)).to_numpy(np.int64))),
-        "labels": labels,
-    }
 
 
 def _cell(task: str, stored: Any, groups: pd.DataFrame, outputs: Mapping[int, Sequence[Output]]) -> Entry:

@@ -30,7 +30,6 @@ from audit.reports.words import (
     count,
     estimate,
     family_name,
-    label_name,
     p_number,
     p_text,
     percent,
@@ -44,6 +43,17 @@ from audit.text.differences import AFTER, Kind, differences
 
 Sections = Iterator[Section]
 Fields = Mapping[str, Any]
+LEAST_SHOWN = 10
+"""Judged groups from which on a heat map shows a rate: one of fewer may be anything."""
+LISTED_SLICES = 10
+"""The most slices that are listed as worst."""
+_CONTEXT = 100
+"""Letters of an unchanged passage of an example that are shown at each of its ends."""
+_COLUMNS = (
+    "judged", "false", "sr_observed", "fs_rate", "sr_genuine", "ranks", "p_best", "groups", "satisfied", "violated",
+    "inapplicable", "errors", "rejected", "drawn", "open", "waiting",
+)  # fmt: skip
+"""Columns of the cells of a relation; those are left out in which no cell of the report has anything."""
 
 
 def to_terminal(report: Entry, full: bool = False, width: int | None = None) -> str:
@@ -64,8 +74,8 @@ def sections(report: Entry, language: str = ENGLISH) -> list[Section]:
 # Names.
 
 
-def place(report: Entry, entry: Fields, say: Say) -> str:
-    """Return what a cell or relation of a report belongs to: its task, and its corpus where that is known.
+def _place(report: Entry, entry: Fields, say: Say) -> str:
+    """What a cell or relation of a report belongs to: its task, and its corpus where that is known.
 
     The study is named where there is no corpus, or where several studies of the report share it.
     """
@@ -77,34 +87,18 @@ def place(report: Entry, entry: Fields, say: Say) -> str:
     return " · ".join(parts)
 
 
-def title_of(report: Entry, entry: Fields, title: str, say: Say) -> str:
-    """Return a heading with the study that it is about, where the report has several."""
+def _titled(report: Entry, entry: Fields, title: str, say: Say) -> str:
+    """A heading with the study that it is about, where the report has several."""
     several = len(report["violations"]) > 1
-    return say("rate.titled", title=title, name=place(report, entry, say)) if several else title
-
-
-def _summary(report: Entry, relation: Entry, say: Say) -> str:
-    """Return what a relation does; empty where it is not one of ours."""
-    name = base_name(relation["relation"])
-    registered = find_relation(relation["task"], name)
-    if "file" in report["signature"] or registered is None:
-        return ""  # somebody else's MR1.1 may be another relation than ours
-    return summary_from(catalogue(say.language), relation["task"], name, registered.summary)
+    return say("rate.titled", title=title, name=_place(report, entry, say)) if several else title
 
 
 def _rollup_name(report: Entry, entry: Fields, say: Say) -> str:
-    """Return the name of a roll-up, with its task where the report has several."""
     name = str(entry["name"])
     if entry["by"] in ("overall", "family"):
         name = say("account.all_languages") if entry["by"] == "overall" else family_name(name, say.language)
     several = len({relation["task"] for relation in report["relations"]}) > 1
     return f"{name} ({task_name(entry['task'], say.language)})" if several and entry["task"] else name
-
-
-def _chain(systems: Sequence[str], tied: Callable[[str, str], bool]) -> str:
-    """Systems, best first, with `=` between those that are tied."""
-    signs = [" = " if tied(before, after) else " > " for before, after in pairwise(systems)]
-    return "".join(sign + system for sign, system in zip(["", *signs], systems, strict=False))
 
 
 # What a reader must know beside the numbers.
@@ -117,8 +111,7 @@ def notes(report: Entry, say: Say) -> Sections:
 
 def notes_of(report: Entry, say: Say) -> list[str]:
     """Return the signature's notes, then what the data themselves call for."""
-    lines = [say.said(note) for note in report["signature"].get("notes") or []]
-    totals, relations = report["overall"], report["relations"]
+    lines, totals = [say.said(note) for note in report["signature"].get("notes") or []], report["overall"]
     if any(entry["sr_genuine"]["least"] is not None for entry in report["rollups"]):
         lines.append(say("note.bounds_together"))
     checked = [cell for cell in report["cells"] if cell["sr_observed"] is not None]
@@ -128,14 +121,8 @@ def notes_of(report: Entry, say: Say) -> list[str]:
         lines.append(say("note.unestimated", part=unestimated, count=totals["cells"]))
     elif unestimated:
         lines.append(say("note.no_genuine"))
-    too_few = [one["relation"] for one in relations if one["common"] and one["common"]["reason"]]
-    if too_few and totals["judged"]:
-        lines.append(say("note.not_compared", count=totals["relations"], part=len(too_few), names=too_few))
-    own = [one for one in relations if one["best_own"] and one["best_genuine"]]
-    if other := [one["relation"] for one in own if not set(one["best_own"] or ()) & set(one["best_genuine"])]:
-        lines.append(say("note.other_best", names=other))
     # While no carry error is measured, the signature's own note says how many of its questions wait.
-    if totals.get("audits_waiting") and any(one["carry"] and one["carry"]["error"]["n"] for one in relations):
+    if totals.get("audits_waiting") and any(one["carry"] and one["carry"]["error"]["n"] for one in report["relations"]):
         lines.append(say("note.audits_waiting", number=count(totals["audits_waiting"])))
     counts = (("note.not_checked", totals["errors"]), ("note.rejected", totals.get("rejected")))
     return lines + [say(code, count=number) for code, number in counts if number]
@@ -153,36 +140,27 @@ def plan_lines(report: Entry, say: Say) -> list[str]:
     """Return the plans in sentences: when each was frozen, what was changed after, what was done otherwise."""
     lines = []
     for entry in report.get("plan") or ():
-        lines.append(say("plan.line", study=entry["study"], plan=entry["plan"], how=_frozen(entry, say)))
-        code = "plan.otherwise_frozen" if entry["frozen_at"] else "plan.otherwise"
-        if changes := [f"{_from_to(one, 'before', 'after', say)} ({one['at'][:10]})" for one in entry["changed"]]:
+        how, everything, before = say("plan.not_frozen", version=entry["version"]), entry["judgements"], None
+        if entry["frozen_at"] is not None:
+            run, before = "before" if entry["frozen_at"] <= entry["run_began"] else "after", entry["judgements_before"]
+            code = "after_some" if everything and before else "before_all" if everything else "nothing_judged"
+            judged = say(f"plan.{code}", before=count(before), whole=count(everything), count=everything)
+            how = say("plan.frozen", date=entry["frozen_at"][:10], run=say(f"plan.{run}_run"), judged=judged)
+        lines.append(say("plan.line", study=entry["study"], plan=entry["plan"], how=how))
+        changed, other = (
+            [(one, f"{one['key']} {from_to(one[was], one[now], say.language)}") for one in entry[kind]]
+            for kind, was, now in (("changed", "before", "after"), ("deviates", "planned", "found"))
+        )
+        if changed:
+            changes = (f"{change} ({one['at'][:10]})" for one, change in changed)
             lines.append(say("plan.changed", changes=say.list(changes, "semicolon")))
-        if other := [_from_to(one, "planned", "found", say) for one in entry["deviates"]]:
-            lines.append(say(code, deviations=say.list(other, "semicolon")))
+        if other:
+            code = "plan.otherwise_frozen" if entry["frozen_at"] else "plan.otherwise"
+            lines.append(say(code, deviations=say.list((change for _, change in other), "semicolon")))
     return lines
 
 
-def _from_to(one: Entry, before: str, after: str, say: Say) -> str:
-    return f"{one['key']} {from_to(one[before], one[after], say.language)}"
-
-
-def _frozen(entry: Entry, say: Say) -> str:
-    if entry["frozen_at"] is None:
-        return say("plan.not_frozen", version=entry["version"])
-    run = say("plan.before_run" if entry["frozen_at"] <= entry["run_began"] else "plan.after_run")
-    everything, before = entry["judgements"], entry["judgements_before"]
-    code = "plan.after_some" if everything and before else "plan.before_all" if everything else "plan.nothing_judged"
-    judged = say(code, before=count(before), whole=count(everything), count=everything)
-    return say("plan.frozen", date=entry["frozen_at"][:10], run=run, judged=judged)
-
-
 # Relations: who was best, who is best, and the cells.
-
-_COLUMNS = (
-    "judged", "false", "sr_observed", "fs_rate", "sr_genuine", "ranks", "p_best", "groups", "satisfied", "violated",
-    "inapplicable", "errors", "rejected", "drawn", "open", "waiting",
-)  # fmt: skip
-"""Columns of the cells of a relation; those are left out in which no cell of the report has anything."""
 
 
 def relations(report: Entry, say: Say) -> Sections:
@@ -204,32 +182,21 @@ def relations(report: Entry, say: Say) -> Sections:
             _relation(report, one, [cell for cell in cells if cell["relation"] == one["relation"]], columns, say)
             for one in own
         ]
-        yield Section(place(report, own[0], say), [say("html.orders_what"), orders, false_chart(cells, say), *parts])
-
-
-LEAST_SHOWN = 10
-"""Judged groups from which on a heat map shows a rate: one of fewer may be anything."""
+        yield Section(_place(report, own[0], say), [say("html.orders_what"), orders, false_chart(cells, say), *parts])
 
 
 def false_chart(cells: Iterable[Entry], say: Say) -> Chart:
     """Return R_FS of the cells of a study, a row a relation, a column a system."""
-
-    def field(cell: Entry) -> Entry:
+    rows, key = [], say("html.heat_what", least=LEAST_SHOWN)
+    for cell in cells:
         fs, judged = estimate(cell["fs_rate"]), cell["judged"]
         few = fs.value is not None and judged is not None and judged < LEAST_SHOWN
-        known = fs.value is not None and not few
-        why = say("chart.few", least=LEAST_SHOWN) if few else say.said(fs.reason)
-        return {
-            "row": cell["relation"],
-            "column": cell["system"],
-            "share": fs.value if known else None,
-            "text": percent(fs.value) if known else UNKNOWN,
-            "note": "" if judged is None else f"n {judged:,}",
-            "sure": 1.0 if fs.low is None or fs.high is None else 1.0 - (fs.high - fs.low),
-            "tip": fs.text(say.language) if known else why,
-        }
-
-    rows, key = list(map(field, cells)), say("html.heat_what", least=LEAST_SHOWN)
+        known, why = fs.value is not None and not few, say.said(fs.reason)
+        row = {"row": cell["relation"], "column": cell["system"], "share": fs.value if known else None}
+        row |= {"text": percent(row["share"]), "note": "" if judged is None else f"n {judged:,}"}
+        row["sure"] = 1.0 if fs.low is None or fs.high is None else 1.0 - (fs.high - fs.low)
+        row["tip"] = fs.text(say.language) if known else say("chart.few", least=LEAST_SHOWN) if few else why
+        rows.append(row)
     return Chart(lambda palette: charts.heat(rows, palette.false, palette), say("chart.false_alt"), key)
 
 
@@ -237,9 +204,11 @@ def _relation(report: Entry, relation: Entry, cells: Sequence[Entry], columns: S
     of = {one["system"]: {"ranks": ranks_text(one), "p_best": chance(one["p_best"])} for one in relation["ranking"]}
     orders = {"before": _order(relation, "observed"), "after": _order(relation, "genuine")}
     was = say("order.was_is", change=say(f"change.{_change(relation)}"), **orders)
-    sentences = [capital(sentence) for sentence in (was, _common(relation, say), _carry(relation, say)) if sentence]
     rates = table_of(say, [cell | of.get(cell["system"], {}) for cell in cells], "system", *columns)
-    parts: list[Any] = [rates, rates_chart(relation, cells, say), *sentences]
+    parts: list[Any] = [rates, rates_chart(relation, cells, say), capital(was)]
+    if (carry := relation.get("carry")) and carry["error"]["n"]:
+        wrong = {"wrong": count(carry["wrong"]), "count": carry["error"]["n"]}
+        parts.append(capital(say("audits.carry", error=say.rate(carry["error"]), **wrong)))
     if pairs := _oriented(relation["pairs"]):
         shown = table_of(
             say, pairs, "better", "other", "points", "p_holm", "apart", "judged_of_deciding", names=2,
@@ -249,7 +218,11 @@ def _relation(report: Entry, relation: Entry, cells: Sequence[Entry], columns: S
             judged_of_deciding=lambda pair: say.of(pair["judged"], pair["informative"]),
         )  # fmt: skip
         parts.append(shown)
-    return Section(relation["relation"], parts, _summary(report, relation, say), relation["best_changes_sure"])
+    name, summary = base_name(relation["relation"]), ""
+    if "file" not in report["signature"] and (known := find_relation(relation["task"], name)):
+        # Of totals somebody else's MR1.1 may be another relation than ours.
+        summary = summary_from(catalogue(say.language), relation["task"], name, known.summary)
+    return Section(relation["relation"], parts, summary, relation["best_changes_sure"])
 
 
 def _difference(entry: Fields) -> Estimate:
@@ -269,7 +242,7 @@ def _bars(rows: Sequence[Fields], alt: str, key: str) -> Chart:
 
 
 def _bar(name: str, rates: Fields, kind: str, **more: Any) -> dict[str, Any]:
-    """Return a row of `charts.before_after`: of satisfaction (`sr`) or violation (`vr`) rates."""
+    """A row of `charts.before_after`: of satisfaction (`sr`) or violation (`vr`) rates."""
     ends: Fields = rates[f"{kind}_genuine"]
     return {"name": name, "observed": _value(rates[f"{kind}_observed"]), "genuine": ends["value"], **ends} | more
 
@@ -279,7 +252,7 @@ def _value(rate: Any) -> Any:
 
 
 def _order(relation: Entry, when: str) -> str:
-    """Return the order of systems, best first, with `=` between tied ones; `when` is `observed` or `genuine`.
+    """The order of systems, best first, with `=` between tied ones; `when` is `observed` or `genuine`.
 
     Where a genuine order is known of some systems only, the observed one names the same systems.
     """
@@ -290,17 +263,16 @@ def _order(relation: Entry, when: str) -> str:
     rates = {entry["system"]: entry[f"sr_{when}"] for entry in fields["ranking"]}
     # Systems that were only compared have no rates, but differences.
     level = {frozenset((pair["system"], pair["other"])): pair["difference"] for pair in relation["pairs"]}
-
-    def tied(before: str, after: str) -> bool:
-        if rates[before] is None or rates[after] is None:
-            return bool(abs(level.get(frozenset((before, after)), 1.0) or 0.0) <= TIED)
-        return bool(rates[before] - rates[after] <= TIED)
-
-    return _chain(systems, tied) or UNKNOWN
+    shown = "".join(systems[:1])
+    for before, after in pairwise(systems):
+        known = rates[before] is not None and rates[after] is not None
+        gap = rates[before] - rates[after] if known else abs(level.get(frozenset((before, after)), 1.0) or 0.0)
+        shown += (" = " if gap <= TIED else " > ") + after
+    return shown or UNKNOWN
 
 
 def _change(relation: Entry) -> str:
-    """Return what correction does to one relation: a code of `[change]` in the catalogue."""
+    """What correction does to one relation: a code of `[change]` in the catalogue."""
     if relation["best_changes_sure"]:
         return "sure"
     if len(relation["order_observed"]) < 2:
@@ -312,31 +284,8 @@ def _change(relation: Entry) -> str:
     return "none_yet" if set(relation["order_genuine"]) < set(relation["order_observed"]) else "none"
 
 
-def _common(relation: Entry, say: Say) -> str:
-    """Return what the comparison of a relation's systems is about, and why it says nothing where it does not."""
-    common = relation["common"]
-    if common is None or len(relation["order_observed"]) < 2:
-        return ""
-    if not common["groups"] and not common["most_groups"] and common["reason"]:
-        return capital(say.said(common["reason"]))
-    parts = [say("order.common", count=common["groups"])]
-    if common["most_groups"] and common["groups"] != common["most_groups"]:
-        parts = [say("order.by_pairs", most=common["most_groups"], count=common["groups"])]
-    parts.append(say("order.deciding", judged=count(common["judged"]), deciding=count(common["deciding"])))
-    return say.list([*parts, *([say.said(common["reason"])] if common["reason"] else [])], "semicolon")
-
-
-def _carry(relation: Entry, say: Say) -> str:
-    """Return how often answers are carried wrongly; empty where nothing was audited."""
-    carry = relation.get("carry")
-    if not carry or not carry["error"]["n"]:
-        return ""
-    wrong = count(carry["wrong"])
-    return say("audits.carry", error=say.rate(carry["error"]), wrong=wrong, count=carry["error"]["n"])
-
-
 def _oriented(pairs: Iterable[Entry]) -> list[Entry]:
-    """Return the pairs whose difference is known, the better system first, the surest difference first."""
+    """The pairs whose difference is known, the better system first, the surest difference first."""
     turned = []
     for pair in pairs:
         if pair["difference"] is not None and pair["low"] is not None:
@@ -356,8 +305,7 @@ def _breaks(kinds: Sequence[str]) -> frozenset[int]:
 
 def rollups(report: Entry, say: Say) -> Sections:
     """Yield the rates over cells together: by relation, system, family, and all."""
-    entries = report["rollups"]
-    if not entries:
+    if not (entries := report["rollups"]):
         return
     reasons = ["reason"] if any(entry["sr_genuine"]["reason"] for entry in entries) else []
     together = table_of(
@@ -370,58 +318,46 @@ def rollups(report: Entry, say: Say) -> Sections:
 
 
 def _rates(rates: Fields, say: Say) -> str:
-    """Return VR_o, and what it is once false satisfactions are counted, with its interval."""
+    """VR_o, and what it is once false satisfactions are counted, with its interval."""
     observed = _value(rates["vr_observed"])
     return UNKNOWN if observed is None else f"{percent(observed)} → {say.rate(rates['vr_genuine'])}"
 
 
 def violations(report: Entry, say: Say) -> Sections:
-    """Yield the tables of violation rates as studies print them: relations down, systems across."""
+    """Yield the tables of violation rates as studies print them: relations down, systems across; and the relations that
+    several tasks share, as in the Chinese study."""
+    shared, tasks = list[Entry](), set[str]()
+    names: dict[str, Callable[[str], str]]
+    names = {"all": lambda _: say("violations.all"), "family": lambda name: family_name(name, say.language)}
     for table in report["violations"]:
         kinds = [row["by"] for row in table["rows"]]
-        rows = [(_row_name(row, say), *(_rates(rates, say) for rates in row["rates"])) for row in table["rows"]]
-        key = [say("violations.key"), *([say("violations.key_estimated")] if "estimated" in kinds else [])]
-        bars = [
-            _bar(rates["system"], rates, "vr", group=row["name"])
+        rows = [
+            (names.get(row["by"], say.said)(row["name"]), *(_rates(rates, say) for rates in row["rates"]))
             for row in table["rows"]
-            for rates in row["rates"]
-            if row["by"] == "relation" and rates["vr_observed"] is not None
         ]
+        several = sum(other["task"] == table["task"] for other in report["violations"]) > 1
+        label = _place(report, table, say) if several else task_name(base_of(table["task"]), say.language)
+        bars = list[Entry]()
+        for row in (row for row in table["rows"] if row["by"] == "relation"):
+            known = [rates for rates in row["rates"] if rates["vr_observed"] is not None]
+            bars += [_bar(rates["system"], rates, "vr", group=row["name"]) for rates in known]
+            registered = find_relation(table["task"], row["name"])
+            if known and registered and (group := registered.counterpart):
+                tasks.add(table["task"])
+                shared += [_bar(f"{label} · {rates['system']}", rates, "vr", group=group) for rates in known]
         if bars:
-            title = title_of(report, table, say("violations.title"), say)
+            title = _titled(report, table, say("violations.title"), say)
+            key = [say("violations.key"), *([say("violations.key_estimated")] if "estimated" in kinds else [])]
             chart = _bars(bars, say("violations.by_relation", title=title), say("chart.key_violations"))
             shown = Table([say("column.row"), *table["systems"]], rows, 1, _breaks(kinds))
             yield Section(title, [shown, say.list(key, "sentence"), chart])
-    if bars := _task_bars(report, say):
-        chart = _bars(bars, say("violations.tasks_alt"), say("chart.key_violations"))
+    if len(tasks) > 1:
+        shared.sort(key=lambda row: str(row["group"]))
+        chart = _bars(shared, say("violations.tasks_alt"), say("chart.key_violations"))
         yield Section(say("violations.tasks"), [say("violations.tasks_what"), chart])
 
 
-def _row_name(row: Fields, say: Say) -> str:
-    if row["by"] == "all":
-        return say("violations.all")
-    return family_name(row["name"], say.language) if row["by"] == "family" else say.said(row["name"])
-
-
-def _task_bars(report: Entry, say: Say) -> list[Entry]:
-    """Return the relations that several tasks share, as in the Chinese study: a bar a task and system."""
-    rows, tasks = [], set()
-    for table in report["violations"]:
-        several = sum(other["task"] == table["task"] for other in report["violations"]) > 1
-        label = place(report, table, say) if several else task_name(base_of(table["task"]), say.language)
-        for row in table["rows"]:
-            registered = find_relation(table["task"], row["name"]) if row["by"] == "relation" else None
-            for rates in row["rates"] if registered and registered.counterpart else ():
-                if registered and rates["vr_observed"] is not None:
-                    tasks.add(table["task"])
-                    rows.append(_bar(f"{label} · {rates['system']}", rates, "vr", group=registered.counterpart))
-    return sorted(rows, key=lambda row: str(row["group"])) if len(tasks) > 1 else []
-
-
 # Slices.
-
-LISTED_SLICES = 10
-"""The most slices that are listed as worst."""
 
 
 def _property(by: str, say: Say) -> str:
@@ -435,7 +371,7 @@ def _slice(name: str | None, say: Say) -> str:
 def slices(report: Entry, say: Say) -> Sections:
     """Yield rates for each way to divide the sources, with who is best where; without rates only why."""
     for entry in report.get("slices") or []:
-        title = title_of(report, entry, say("slices.title", property=_property(entry["by"], say)), say)
+        title = _titled(report, entry, say("slices.title", property=_property(entry["by"], say)), say)
         if entry["reason"]:
             yield Section(title, [say("slices.unknown", reason=say.said(entry["reason"]))])
             continue
@@ -446,7 +382,7 @@ def slices(report: Entry, say: Say) -> Sections:
             chosen = say.list([_slice(decision["slice"], say), first_page.verdict(decision, say.language)], "colon")
             parts.append(chosen + say("list.stop"))
         if entry["empty"]:
-            parts.append(say("slices.empty", names=say.list(say.said(name) for name in entry["empty"])))
+            parts.append(say("slices.empty", names=say.list(map(say.said, entry["empty"]))))
         if entry["unsliced"]:
             parts.append(say("slices.unsliced", count=entry["unsliced"]))
         parts.append(_bars(bars, say("slices.alt", title=title), say("chart.key_violations")))
@@ -454,9 +390,7 @@ def slices(report: Entry, say: Say) -> Sections:
             own = [one for one in entry["rates"] if one["system"] == system and one["relation"] is not None]
             texts = {(one["slice"], one["relation"]): _rates(one, say) for one in own}
             names = [name for name in entry["relations"] if any(relation == name for _, relation in texts)]
-            rows = [
-                (_slice(part, say), *(texts.get((part, name), UNKNOWN) for name in names)) for part in entry["slices"]
-            ]
+            rows = [(_slice(of, say), *(texts.get((of, name), UNKNOWN) for name in names)) for of in entry["slices"]]
             of_system = Table([*say.heads("slice"), *names], rows)
             parts.append(Section(say("slices.of_system", system=system), [of_system]))
         yield Section(title, parts)
@@ -473,7 +407,7 @@ def worst_table(report: Entry, say: Say) -> Table:
     """Return the slices in which relations are broken more often than in the rest, at most ten, the worst first."""
 
     def where(test: Entry) -> str:
-        return title_of(report, test, f"{_property(test['by'], say)}: {_slice(test['slice'], say)}", say)
+        return _titled(report, test, f"{_property(test['by'], say)}: {_slice(test['slice'], say)}", say)
 
     found = [test for test in (report.get("slice_tests") or {"tests": []})["tests"] if test["found"]]
     return table_of(
@@ -484,9 +418,8 @@ def worst_table(report: Entry, say: Say) -> Table:
 
 
 def worst(report: Entry, say: Say) -> Sections:
-    """Yield how slices were tested, which were found, and which were not tested."""
-    tested = report.get("slice_tests")
-    if tested is None:
+    """Yield how slices were tested, and which were found."""
+    if (tested := report.get("slice_tests")) is None:
         return
     if tested["reason"]:
         yield Section(say("slices.worst"), [say.said(tested["reason"])])
@@ -497,72 +430,28 @@ def worst(report: Entry, say: Say) -> Sections:
     if found:
         parts += [say("slices.worst_listed", count=LISTED_SLICES)] if found > LISTED_SLICES else []
         parts.append(say("slices.worst_key"))
-    for rate in ("observed", "genuine"):
-        of: dict[str, dict[str, None]] = {}
-        for one in tested["untested"]:
-            if one["rate"] == rate:
-                of.setdefault(one["by"], {})[_slice(one["slice"], say)] = None
-        if of:
-            names = (f"{_property(by, say)} ({say.list(slices)})" for by, slices in of.items())
-            parts.append(say(f"slices.untested_{rate}", least=tested["least"], slices=say.list(names)))
     yield Section(say("slices.worst"), parts)
 
 
-# Accuracy beside metamorphic testing, and the same input asked several times.
+# Names of entities, and the same input asked several times.
 
 
-def accuracy(report: Entry, say: Say) -> Sections:
-    """Yield the accuracy of each system by gold, beside its rates, and whether these order the systems so."""
-    entries = report.get("accuracy") or []
-    for entry in entries if any(entry["systems"] for entry in entries) else []:
-        systems = sorted(entry["systems"], key=lambda one: (-(one["accuracy"]["value"] or 0.0), one["system"]))
-        title, parts = title_of(report, entry, say("accuracy.title"), say), list[Any]()
-        if systems:
-            rates = table_of(
-                say, systems, "system", "right", "accuracy", "one_minus_vr_o", "one_minus_vr_g",
-                right=lambda one: say.of(one["right"], one["accuracy"]["n"]),
-                one_minus_vr_o=lambda one: one["sr_observed"], one_minus_vr_g=lambda one: one["sr_genuine"],
-            )  # fmt: skip
-            ends = {"accuracy": "value", "accuracy_low": "low", "accuracy_high": "high"}
-            right = [{end: one["accuracy"][key] for end, key in ends.items()} for one in systems]
-            bars = [_bar(one["system"], one, "sr") | of for one, of in zip(systems, right, strict=True)]
-            names = [
-                {"system": one["system"], "label": kind, "names": of["names"]}
-                | {share: percent(of[share]) for share in ("precision", "recall", "f1")}
-                for one in systems
-                for kind, of in one.get("names", {}).items()
-            ]
-            by_name = [table_of(say, names, "system", "label", "names", "precision", "recall", "f1", names=2)] * bool(
-                names
-            )
-            parts = [rates, *by_name, _bars(bars, say("accuracy.alt", title=title), say("chart.key_accuracy"))]
-        yield Section(title, [*parts, *_accuracy_lines(entry, say)])
-
-
-def _accuracy_lines(entry: Entry, say: Say) -> Iterator[str]:
-    """Yield what accuracies are of, and whether metamorphic testing orders the systems so; or why there is none."""
-    if entry["reason"] is not None:
-        yield say("accuracy.none", reason=say.said(entry["reason"]))
-        return
-    is_all = entry["over"] == "all"
-    over = say("violations.all") if is_all else say("accuracy.over", relations=say.said(entry["over"]))
-    yield say("accuracy.sources", count=entry["sources"], over=over)
-
-    def order(score: str, rate: str) -> str:
-        rates = {system["system"]: _value(system[rate]) for system in entry["systems"]}
-        return _chain(entry[f"order_{score}"] or (), lambda before, after: bool(rates[before] - rates[after] <= TIED))
-
-    by_accuracy = order("accuracy", "accuracy")
-    if len(entry["systems"]) > 1 and by_accuracy:
-        yield say("accuracy.order", score=say("accuracy.accuracy"), order=by_accuracy)
-        for score in ("observed", "genuine"):
-            other = order(score, f"sr_{score}")
-            code = "order_unknown" if not other else "order_same" if other == by_accuracy else "order_other"
-            yield say(f"accuracy.{code}", score=say(f"accuracy.{score}"), order=other)
+def names_found(report: Entry, say: Say) -> Sections:
+    """Yield how many names each system finds, and how many of these are right, by kind."""
+    for entry in report["decisions"]:
+        rows = [
+            {"system": one["system"], "label": kind, "names": of["names"]}
+            | {share: percent(of[share]) for share in ("precision", "recall", "f1")}
+            for one in (entry["accuracy"] or {"systems": []})["systems"]
+            for kind, of in one.get("names", {}).items()
+        ]
+        if rows:
+            columns = ("system", "label", "names", "precision", "recall", "f1")
+            yield Section(say("column.names"), [table_of(say, rows, *columns, names=2)])
 
 
 def repeats(report: Entry, say: Say) -> Sections:
-    """Yield contradictions on the same input, and verdicts by call."""
+    """Yield contradictions on the same input, and verdicts by call, or of which cells they are not known."""
     for entry in report.get("repeats") or []:
         systems = table_of(
             say, entry["systems"], "system", "inputs", "calls", "contradicted", "share_differ", "disagreement",
@@ -570,41 +459,23 @@ def repeats(report: Entry, say: Say) -> Sections:
             contradicted=lambda one: say.of(one["contradicted"], one["inputs"]),
             share_differ=lambda one: one["share"],
         )  # fmt: skip
-        title = title_of(report, entry, say("repeats.title"), say)
-        yield Section(title, [systems, *_repeat_lines(entry, say), *_by_call(entry, say)])
-
-
-def _repeat_lines(entry: Entry, say: Say) -> Iterator[str]:
-    """Yield how to read the calls on the same inputs, and on what labels systems contradict themselves."""
-    yield say.list([say("repeats.what"), say("repeats.inputs")], "sentence")
-    for one in entry["systems"]:
-        labels = [
-            say("repeats.label", label=label_name(part["label"], [entry["task"]], say.language),
-                part=part["contradicted"], whole=part["inputs"])
-            for part in one["labels"]
-            if part["inputs"]
-        ]  # fmt: skip
-        if one["contradicted"] and labels:
-            yield say("repeats.labels", system=one["system"], labels=say.list(labels))
-        if one["failed"]:
-            yield say("repeats.failed", system=one["system"], count=one["failed"])
-
-
-def _by_call(entry: Entry, say: Say) -> Iterator[Table | str]:
-    """Yield the verdicts by call, how to read them, and of which cells they are not known."""
-    if known := [cell for cell in entry["cells"] if cell["reason"] is None]:
-        yield table_of(
-            say, known, "relation", "system", "groups", "unstable", "vr_first", "vr_mean", "vr_by_chance",
-            "always_violated", names=2, unstable=lambda cell: cell["share"],
-            always_violated=lambda cell: say.of(cell["always_violated"], cell["violated"]),
-        )  # fmt: skip
-        yield say("repeats.cells")
-    unknown: dict[str, list[str]] = {}
-    for cell in entry["cells"]:
-        if cell["reason"] is not None:
-            unknown.setdefault(say.said(cell["reason"]), []).append(f"{cell['relation']} ({cell['system']})")
-    for reason, cells in unknown.items():
-        yield say("repeats.unknown", cells=say.list(cells, "semicolon"), reason=reason)
+        parts: list[Any] = [systems, say.list([say("repeats.what"), say("repeats.inputs")], "sentence")]
+        failed = (one for one in entry["systems"] if one["failed"])
+        parts += [say("repeats.failed", system=one["system"], count=one["failed"]) for one in failed]
+        if known := [cell for cell in entry["cells"] if cell["reason"] is None]:
+            by_call = table_of(
+                say, known, "relation", "system", "groups", "unstable", "vr_first", "vr_mean", "vr_by_chance",
+                "always_violated", names=2, unstable=lambda cell: cell["share"],
+                always_violated=lambda cell: say.of(cell["always_violated"], cell["violated"]),
+            )  # fmt: skip
+            parts += [by_call, say("repeats.cells")]
+        unknown: dict[str, list[str]] = {}
+        for cell in entry["cells"]:
+            if cell["reason"] is not None:
+                unknown.setdefault(say.said(cell["reason"]), []).append(f"{cell['relation']} ({cell['system']})")
+        for reason, cells in unknown.items():
+            parts.append(say("repeats.unknown", cells=say.list(cells, "semicolon"), reason=reason))
+        yield Section(_titled(report, entry, say("repeats.title"), say), parts)
 
 
 # Causes of false satisfactions, and reasons of disputes.
@@ -620,10 +491,11 @@ def causes(report: Entry, say: Say) -> Sections:
 
     def shares(entry: Entry) -> str:
         given = sorted((one for one in entry["causes"] if one["count"]), key=lambda one: -one["share"]["value"])
-        named = ((say("cause_in_words." + one["cause"]), one) for one in given)
-        return say.list(
-            (f"{name} {say.rate(one['share'], PERCENT)} ({count(one['count'])})" for name, one in named), "semicolon"
+        texts = (
+            f"{say('cause_in_words.' + one['cause'])} {say.rate(one['share'], PERCENT)} ({count(one['count'])})"
+            for one in given
         )
+        return say.list(texts, "semicolon")
 
     if entries := report.get("causes") or []:
         shown = table_of(
@@ -659,10 +531,6 @@ def judges(report: Entry, say: Say) -> Sections:
         yield Section(say("judges.title"), [say("judges.note_questions"), say("judges.note_apart"), *parts])
 
 
-_CONTEXT = 100
-"""Letters of an unchanged passage of an example that are shown at each of its ends."""
-
-
 def examples(report: Entry, say: Say) -> Sections:
     """Yield false satisfactions with their texts, outputs and what is right."""
     if parts := [_example(entry, say) for entry in report.get("examples") or []]:
@@ -670,46 +538,39 @@ def examples(report: Entry, say: Say) -> Sections:
 
 
 def _example(entry: Entry, say: Say) -> Section:
-    """Return one group, with marks on what is new in a follow-up."""
+    """One group, with marks on what is new in a follow-up."""
+    task, rows, seen = entry["task"], [], list[str]()
     source = next((member for member in entry["members"] if member["role"] == "source"), None)
-    roles, rows = [member["role"] for member in entry["members"]], []
-    for number, member in enumerate(entry["members"]):
+    for member in entry["members"]:
+        seen.append(member["role"])
+        several = sum(other["role"] == member["role"] for other in entry["members"]) > 1
+        role = say(f"role_of.{member['role']}") + (f" {seen.count(member['role'])}" if several else "")
         before = source["texts"] if source is not None and member is not source else []
-        suffix = f" {roles[: number + 1].count(member['role'])}" if roles.count(member["role"]) > 1 else ""
-        texts = [_marked(before[at] if at < len(before) else None, text) for at, text in enumerate(member["texts"])]
-        pieces = [piece for at, text in enumerate(texts) for piece in ([("  ", False)] * bool(at) + text)]
+        pieces = list[tuple[str, bool]]()
+        for at, text in enumerate(member["texts"]):
+            marked = _marked(before[at], text) if at < len(before) else [(text, False)]
+            pieces += [*[("  ", False)] * bool(at), *marked]
         sign = "" if member["wrong"] is None else " ✗" if member["wrong"] else " ✓"
-        output = in_text(member["output"] or "", entry["task"], member["texts"], say.language) + sign
-        rows.append(
-            (say(f"role_of.{member['role']}") + suffix, Marked(pieces), output, _right(member, entry["task"], say))
-        )
+        texts, right = member["texts"], say("browse.no_answer")
+        said = in_text(member["output"] or "", task, texts, say.language)
+        if member["right"]:
+            labels = say("browse.or").join(in_text(one, task, texts, say.language) for one in member["right"])
+            code = "carried" if member["origin"].startswith("carried ") else "direct"
+            origin = say(f"origin.{member['origin'].removeprefix('carried ')}")
+            right = say(f"browse.{code}", labels=labels, origin=origin)
+        rows.append((role, Marked(pieces), said + sign, right))
     cause = catalogue(say.language).get(f"cause_in_words.{entry['cause']}", "") if entry["cause"] else ""
-    heads = ("", *say.heads("text", "output", "right_answer"))
-    about = say("browse.row_named", row=entry["row"])
+    heads, about = ("", *say.heads("text", "output", "right_answer")), say("browse.row_named", row=entry["row"])
     return Section(f"{entry['relation']} · {entry['system']}", [Table(heads, rows), *([cause] if cause else [])], about)
 
 
-def _right(member: Entry, task: str, say: Say) -> str:
-    """Return what is right about a member, and who says so."""
-    if not member["right"]:
-        return say("browse.no_answer")
-    labels = say("browse.or").join(in_text(label, task, member["texts"], say.language) for label in member["right"])
-    code = "carried" if member["origin"].startswith("carried ") else "direct"
-    origin = say(f"origin.{member['origin'].removeprefix('carried ')}")
-    return say(f"browse.{code}", labels=labels, origin=origin)
-
-
-def _marked(before: str | None, after: str) -> list[tuple[str, bool]]:
-    """Return the pieces of a text, each with whether it is new there; unchanged long ones without their middle."""
-    if before is None:
-        return [(after, False)]
-    pieces = []
+def _marked(before: str, after: str) -> Iterator[tuple[str, bool]]:
+    """Yield the pieces of a text, each with whether it is new there; unchanged long ones without their middle."""
     for piece in (piece for piece in differences(before, after) if piece.kind in AFTER):
         text, new = piece.text, piece.kind is not Kind.SAME and not piece.text.isspace()
         if not new and len(text) > 2 * _CONTEXT + 40:
             text = f"{text[:_CONTEXT].rstrip()} […] {text[-_CONTEXT:].lstrip()}"
-        pieces.append((text, new))
-    return pieces
+        yield text, new
 
 
 # How to read the report, and what reproduces it.
@@ -721,7 +582,7 @@ def reading(report: Entry, say: Say) -> Sections:
     codes = ["proxies" if "proxy" in signed else "rates", "per_cent"]
     if any(cell["fs_rate"]["low"] is not None for cell in report["cells"]):
         codes += [str(signed.get("target") or "corpus"), "compared"]
-    if any(_carry(relation, say) for relation in report["relations"]):
+    if any(relation.get("carry") and relation["carry"]["error"]["n"] for relation in report["relations"]):
         codes.append("carried")
     lines = [say(f"html.read_{code}", confidence=confidence_of(report)) for code in [*codes, "source"]]
     if "proxy" in signed:
@@ -735,7 +596,7 @@ def signature(report: Entry, say: Say) -> Sections:
 
 
 SECTIONS: tuple[Callable[[Entry, Say], Sections], ...] = (
-    first_page.decisions, notes, plans, relations, rollups, violations, slices, worst, accuracy, repeats, causes,
+    first_page.decisions, notes, plans, relations, rollups, violations, slices, worst, names_found, repeats, causes,
     validity, judges, examples, reading, signature,
 )  # fmt: skip
 """The sections of a report, in order."""

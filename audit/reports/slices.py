@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from audit.corpora.slices import GOLD
-from audit.false_satisfaction.slices import Sliced, StudySlices
+from audit.false_satisfaction.slices import Sliced
 from audit.messages import message
 from audit.reports.basis import Basis
 from audit.reports.build import cell_entries, families_of, genuine_rates
@@ -36,21 +36,26 @@ def slice_entries(
     for VR_g: either is one family of hypotheses over the whole report, with q-values that hold however the slices
     overlap. Tests are about texts to come, so there are none where the target is the corpus. The worst come first.
     """
-    entries, tests, untested = list[Entry](), list[Entry](), dict[tuple[Any, ...], Entry]()
+    entries, tests = list[Entry](), list[Entry]()
     for table in tables:
         own = _of_study(basis, table["study"])
         for by, studies in sliced.by.items():
-            slices = studies[int(str(table["study"]))]
+            slices, place = (
+                studies[int(str(table["study"]))],
+                {name: table[name] for name in ("task", "study", "corpus")},
+            )
             reason = message("slices.none_gold" if by == GOLD else "slices.none_of", property=by)
-            entry: Entry = {
-                "task": table["task"], "study": table["study"], "corpus": table["corpus"], "by": by, "slices": [],
-                "empty": [], "unsliced": int((slices.code == len(slices.names)).sum()), "systems": table["systems"],
-                "relations": [row["name"] for row in table["rows"] if row["by"] == "relation"], "rates": [],
-                "decisions": [], "reason": None if slices.names else reason,
+            entry: Entry = place | {
+                "by": by, "slices": [], "empty": [], "systems": table["systems"], "rates": [], "decisions": [],
+                "unsliced": int((slices.code == len(slices.names)).sum()), "reason": None if slices.names else reason,
+                "relations": [row["name"] for row in table["rows"] if row["by"] == "relation"],
             }  # fmt: skip
             entries.append(entry)
-            for code, (name, keep) in enumerate(_parts(slices, sources)) if slices.names else ():
-                part, rest = _within(own, keep, np.asarray(slices.code == code)), own.within(~keep)
+            codes, known = np.full(len(sources), -1), np.isin(sources, slices.sources)
+            codes[known] = slices.of(sources[known])
+            # What is in no slice comes last.
+            for code, name in enumerate((*slices.names, None)) if slices.names else ():
+                part, rest = _within(own, codes == code, np.asarray(slices.code == code)), own.within(codes != code)
                 if not len(part.checked.cell):
                     entry["empty"] += [] if name is None else [name]
                     continue
@@ -58,14 +63,8 @@ def slice_entries(
                 for system in entry["systems"]:
                     for relation in (None, *entry["relations"]):
                         entry["rates"] += _rate(entry, name, relation, system, part)
-                    for kind, test in _tests(entry, system, part, rest) if name is not None else ():
-                        key = {"study": entry["study"], "by": by, "slice": name, "rate": kind}
-                        if test is None:
-                            untested.setdefault(tuple(key.values()), key | {"systems": []})["systems"].append(system)
-                        else:
-                            tests.append(
-                                key | {"task": entry["task"], "corpus": entry["corpus"], "system": system} | test
-                            )
+                    about = place | {"by": by, "slice": name, "system": system}
+                    tests += [about | test for test in _tests(entry, system, part, rest) if name is not None]
                 (decision,) = decisions(part, cell_entries(part), families_of(own.cells, True))
                 entry["decisions"].append({"slice": name, **decision})
             entry["rates"].sort(key=lambda rate: rate["relation"] is not None)
@@ -75,8 +74,7 @@ def slice_entries(
             test |= {"q": q, "found": q <= LEVEL}
     tests.sort(key=lambda test: (test["rate"] == "observed", not test["found"], -test["difference"]))
     untestable = None if basis.target == "population" else message("slices.tests_need_population")
-    family = {"level": LEVEL, "least": LEAST_CLUSTERS, "tests": tests, "untested": list(untested.values())}
-    return entries, family | {"reason": untestable}
+    return entries, {"level": LEVEL, "least": LEAST_CLUSTERS, "tests": tests, "reason": untestable}
 
 
 def _of_study(basis: Basis, study: Any) -> Basis:
@@ -86,14 +84,6 @@ def _of_study(basis: Basis, study: Any) -> Basis:
     comparisons = {id: one for id, one in basis.comparisons.items() if id == study}
     cells = basis.cells.iloc[places].reset_index(drop=True)
     return replace(basis, cells=cells, judged=judged, checked=checked, comparisons=comparisons, _of_cells={})
-
-
-def _parts(slices: StudySlices, sources: np.ndarray) -> Iterator[tuple[str | None, np.ndarray]]:
-    """Each slice and the sources (bool, by their codes) that are in it; what is in none last."""
-    known = np.isin(sources, slices.sources)
-    code = np.full(len(sources), -1)
-    code[known] = slices.of(sources[known])
-    yield from ((name, code == at) for at, name in enumerate((*slices.names, None)))
 
 
 def _within(basis: Basis, keep: np.ndarray, own: np.ndarray) -> Basis:
@@ -143,28 +133,25 @@ def _rate(entry: Entry, name: str | None, relation: str | None, system: str, par
     ]  # fmt: skip
 
 
-def _tests(entry: Entry, system: str, inside: Basis, outside: Basis) -> Iterator[tuple[str, Entry | None]]:
-    """Yield the test of each kind of rate; None where too little is known for it."""
-    if inside.target != "population":
-        return
+def _tests(entry: Entry, system: str, inside: Basis, outside: Basis) -> Iterator[Entry]:
+    """Yield the test of each kind of rate of which enough is known."""
     z = float(-ndtri((1 - inside.confidence) / 2))
     parts = [_occupied(entry, part, entry["relations"], system) for part in (inside, outside)]
-    if not all(cells for cells, *_ in parts):
+    if inside.target != "population" or not all(cells for cells, *_ in parts):
         return
     both = inside.rates(parts[0][0]), outside.rates(parts[1][0])
-    checked, judged = [of for _, of, _ in parts], [of for *_, of in parts]
-    kinds: list[tuple[str, Sequence[Checked | Judged]]] = [("observed", checked), ("genuine", judged)]
-    for kind, groups in kinds:
+    kinds: dict[str, Sequence[Checked | Judged]]
+    kinds = {"observed": [of for _, of, _ in parts], "genuine": [of for *_, of in parts]}
+    for kind, groups in kinds.items():
         rates = [getattr(one, kind) for one in both]
         known = [rate.less() for rate in rates if rate is not None and rate.value is not None]
         clusters = [len(np.unique(one.cluster)) for one in groups]
-        if len(known) < 2 or min(clusters) < LEAST_CLUSTERS:
-            yield kind, None
-            continue
-        difference, low, high = difference_of_rates(*(Estimate(rate.value, rate.low, rate.high) for rate in known))
-        yield kind, {
-            "groups": len(checked[0].cell), "clusters": clusters[0],
-            "judged": len(judged[0].cell) if kind == "genuine" else None, "inside": known[0].value,
-            "outside": known[1].value, "difference": difference, "low": low, "high": high,
-            "p": float(ndtr(-difference / max((difference - low) / z, 1e-12))),
-        }  # fmt: skip
+        if len(known) == 2 and min(clusters) >= LEAST_CLUSTERS:
+            ends = difference_of_rates(*(Estimate(rate.value, rate.low, rate.high) for rate in known))
+            difference, low, high = ends
+            yield {
+                "rate": kind, "groups": len(parts[0][1].cell), "clusters": clusters[0],
+                "judged": len(groups[0].cell) if kind == "genuine" else None, "inside": known[0].value,
+                "outside": known[1].value, "difference": difference, "low": low, "high": high,
+                "p": float(ndtr(-difference / max((difference - low) / z, 1e-12))),
+            }  # fmt: skip

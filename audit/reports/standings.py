@@ -5,14 +5,14 @@ Leads are paired: over the groups that apply to both systems, from the answers a
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from audit.false_satisfaction.accuracy import RightOutputs, SystemAccuracy
+from audit.false_satisfaction.accuracy import RightOutputs
 from audit.messages import message
 from audit.relations.registry import name_order
 from audit.reports.basis import Basis, Comparisons
@@ -32,6 +32,8 @@ WITHOUT_COUNTS = message("no_order.without_counts")
 Key = tuple[Any, str]
 """A study and one of its relations."""
 Cells = Sequence[Entry]
+_NO_PLACE = dict.fromkeys(("p_best", "rank_low", "rank_high"))
+_TESTS = ("low", "high", "p", "p_above", "p_below")
 
 
 def _observed(cells: Cells) -> dict[str, float]:
@@ -71,16 +73,15 @@ def _relation(key: Key, cells: Cells, basis: Basis, seed: int) -> Entry:
     # A system without a genuine rate yet may still reach its observed one.
     if any(observed[one] >= max(genuine.values(), default=0.0) - TIED for one in set(observed) - set(genuine)):
         best_after = []
+    both = combinations(sorted(set(before) & set(after)), 2)
     return {
         **{name: cells[0][name] for name in ("task", "study", "corpus", "relation")},
-        "order_observed": in_order(before),
-        "order_genuine": in_order(after),
+        "order_observed": _in_order(before),
+        "order_genuine": _in_order(after),
         "best_observed": best_before,
         "best_genuine": best_after,
-        "order_changes": _differ(before, after),
+        "order_changes": any(_sign(before[a] - before[b]) != _sign(after[a] - after[b]) for a, b in both),
         "best_changes": bool(best_after) and not set(best_before) & set(best_after),
-        "best_own": best_of(genuine) if set(genuine) >= set(observed) and genuine else None,
-        "common": _common(comparison, relation, names, len(observed)) if comparison else None,
         "overtaking": [],
         "ranking": _ranked(cells, names, stand, basis),
         "pairs": pairs,
@@ -104,43 +105,16 @@ def _observed_scores(comparison: Comparisons, relation: str, observed: Mapping[s
     return dict(zip(names, score.tolist(), strict=True))
 
 
-def in_order(rates: Mapping[str, float]) -> list[str]:
-    """Return systems, best first; ties, once rounded, by name."""
+def _in_order(rates: Mapping[str, float]) -> list[str]:
+    """Systems, best first; ties, once rounded, by name."""
     return sorted(rates, key=lambda system: (-round(rates[system], 12), system))
 
 
-def _differ(before: Mapping[str, float], after: Mapping[str, float]) -> bool:
-    """Whether two systems that both orders have compare differently."""
-
-    def sign(difference: float) -> int:
-        return 0 if abs(difference) <= TIED else 1 if difference > 0 else -1
-
-    both = sorted(set(before) & set(after))
-    return any(sign(before[a] - before[b]) != sign(after[a] - after[b]) for a, b in combinations(both, 2))
-
-
-def _common(comparison: Comparisons, relation: str, names: Sequence[str], observed: int) -> Entry:
-    """How many groups the comparison is over: that apply to all of these systems, and the most that two share; of the
-    former how many tell systems apart, and how many of these are answered."""
-    if len(names) < 2:
-        reason = message("no_order.one_not_judged") if observed > 1 else None
-        return {"groups": 0, "most_groups": 0, "deciding": 0, "judged": 0, "reason": reason}
-    groups, answered = comparison.groups[relation], comparison.answered[relation]
-    columns = comparison.columns(names)
-    applies, telling = groups.satisfied[:, columns] >= 0, groups.telling(columns)
-    shared = [int((applies[:, a] & applies[:, b]).sum()) for a, b in combinations(range(len(columns)), 2)]
-    known = (answered.genuine[:, columns] >= 0) | (groups.satisfied[:, columns] != 1)
-    return {
-        "groups": int(applies.all(1).sum()),
-        "most_groups": max(shared),
-        "deciding": int(telling.sum()),
-        "judged": int((telling & (answered.q[:, columns] > 0).any(1) & known.all(1)).sum()),
-        "reason": None if min(shared) else message("no_order.not_all_share"),
-    }
+def _sign(difference: float) -> int:
+    return 0 if abs(difference) <= TIED else 1 if difference > 0 else -1
 
 
 def _ranked(cells: Cells, names: Sequence[str], stand: Standing | None, basis: Basis) -> list[Entry]:
-    """The `ranking` of one relation's cells, by their own rates."""
     places, ranking = _places(names, stand, basis), list[Entry]()
     for cell in cells:
         reason = None
@@ -152,9 +126,6 @@ def _ranked(cells: Cells, names: Sequence[str], stand: Standing | None, basis: B
         place = places.get(cell["system"], _NO_PLACE)
         ranking.append({"system": cell["system"], **rates, **place, "reason": reason})
     return ranking
-
-
-_NO_PLACE = dict.fromkeys(("p_best", "rank_low", "rank_high"))
 
 
 def _places(systems: Sequence[str], stand: Standing | None, basis: Basis) -> dict[str, Entry]:
@@ -177,9 +148,8 @@ def _standing(
     parts: list[tuple[float, Standing]] = []
     for study in dict.fromkeys(study for study, _ in weights):
         own = {key: share for key, share in weights.items() if key[0] == study}
-        share, comparison = sum(own.values()), basis.comparisons.get(study)
+        share, comparison, stand = sum(own.values()), basis.comparisons.get(study), None
         scaled = {key: value / share for key, value in own.items()}
-        stand = None
         if len(systems) > 1 and comparison is not None:
             of_study = {relation: value for (_, relation), value in scaled.items()}
             stand = comparison.standing(of_study, systems, basis.target, basis.delta, seed)
@@ -212,8 +182,8 @@ def _of_rates(
                 return None
             score[at] += share * value
             error[at] = math.hypot(error[at], share * (high - low) / 2 / z)
-    ahead, p_best = score[:, None] - score, _chances(score, error, basis.delta, seed)
-    return Standing(ahead, np.hypot(error[:, None], error), score - score.mean(), p_best)
+    p_best = _chances(score, error, basis.delta, seed)
+    return Standing(score[:, None] - score, np.hypot(error[:, None], error), score - score.mean(), p_best)
 
 
 def _chances(score: np.ndarray, error: np.ndarray, delta: float, seed: int) -> np.ndarray:
@@ -240,20 +210,29 @@ def _pair(
     at: tuple[int, int],
     basis: Basis,
 ) -> Entry:
-    """The difference of two systems, `at` these places of `stand`, with its interval and tests.
+    """The difference of two systems, `at` these places of `stand`, with its interval and tests; and the number of
+    groups that apply to both, of those that tell them apart (informative), and of these the answered ones.
 
     `p` is that of a difference of at most delta, either way; without error there is no test. Where groups are open the
     ends are those of what is possible, and there is no difference.
     """
     z, ahead, error = float(-ndtri((1 - basis.confidence) / 2)), float(stand.ahead[at]), float(stand.error[at])
+    sizes, some_open = {"groups": 0, "informative": 0, "judged": 0}, False
+    for name in weights:
+        if comparison is None or name not in comparison.groups:
+            continue
+        columns, groups, answered = comparison.columns(systems), comparison.groups[name], comparison.answered[name]
+        pair = groups.pair(*columns)
+        needed, genuine = (of[pair.at][:, columns] for of in (groups.satisfied == 1, answered.genuine))
+        known = ((genuine >= 0) | ~needed).all(1) & (answered.q[pair.at][:, columns] > 0).any(1)
+        for size, of in zip(sizes, (pair.groups, len(pair.at), int(known.sum())), strict=True):
+            sizes[size] += of
+        some_open |= bool(comparison.open[name][:, columns].any())
     entry: Entry = {"system": systems[0], "other": systems[1], "difference": plain(ahead)}
-    entry |= dict.fromkeys(("low", "high", "p", "p_above", "p_below", "p_holm"))
-    entry |= {"apart": False, **pair_sizes(comparison, weights, systems), "reason": None}
+    entry |= {**dict.fromkeys((*_TESTS, "p_holm")), "apart": False, **sizes, "reason": None}
     if np.isnan(ahead):
         return entry | {"reason": message("no_order.none_shared")}
-    if comparison is not None and any(
-        comparison.open[name][:, comparison.columns(systems)].any() for name in weights if name in comparison.open
-    ):
+    if comparison is not None and some_open:
         low, high = comparison.bounds(weights, systems, basis.target, z)
         return entry | {"difference": None, "low": low, "high": high, "reason": message("no_order.bounds_only")}
     entry |= {"low": max(ahead - z * error, -1.0), "high": min(ahead + z * error, 1.0)}
@@ -262,23 +241,6 @@ def _pair(
     above, below = (float(ndtr((basis.delta - sign * ahead) / error)) for sign in (1, -1))
     p = min(float(ndtr((basis.delta - abs(ahead)) / error) + ndtr(-(abs(ahead) + basis.delta) / error)), 1.0)
     return entry | {"p": p, "p_above": above, "p_below": below}
-
-
-def pair_sizes(comparison: Comparisons | None, weights: Mapping[str, float], systems: Sequence[str]) -> Entry:
-    """Return the number of groups that apply to both, of those that tell them apart, and of these the answered ones."""
-    sizes = {"groups": 0, "informative": 0, "judged": 0}
-    if comparison is None:
-        return sizes
-    for name in weights.keys() & comparison.groups.keys():
-        a, b = comparison.columns(systems)
-        groups, answered = comparison.groups[name], comparison.answered[name]
-        pair = groups.pair(a, b)
-        needed, genuine = (of[pair.at][:, [a, b]] for of in (groups.satisfied == 1, answered.genuine))
-        known = ((genuine >= 0) | ~needed).all(1) & (answered.q[pair.at][:, [a, b]] > 0).any(1)
-        sizes["groups"] += pair.groups
-        sizes["informative"] += len(pair.at)
-        sizes["judged"] += int(known.sum())
-    return sizes
 
 
 # What is sure, over the whole report.
@@ -310,7 +272,6 @@ def decide(relations: Cells, delta: float, confidence: float, primary: Cells = (
 
 
 def _adjusted(entries: Iterable[Entry]) -> list[tuple[Entry, float]]:
-    """Those that are tested, with their p after Holm."""
     tested = [entry for entry in entries if entry["p"] is not None]
     return list(zip(tested, holm([entry["p"] for entry in tested]), strict=True))
 
@@ -336,11 +297,8 @@ def _settle_primary(primary: Cells, relations: Cells, delta: float, confidence: 
 
 def _overtakes(relation: Entry, rival: str, delta: float) -> Entry | None:
     """Test whether a rival is better than every system reported as best; no p if that is known without error."""
-    best = relation["best_observed"]
-    if rival in best:
-        return None
-    worst, met = None, 0
-    for pair in relation["pairs"]:
+    best, worst, met = relation["best_observed"], None, 0
+    for pair in relation["pairs"] if rival not in best else ():
         if {pair["system"], pair["other"]} - {rival} <= set(best) and rival in (pair["system"], pair["other"]):
             if pair["difference"] is None:
                 return None
@@ -350,7 +308,8 @@ def _overtakes(relation: Entry, rival: str, delta: float) -> Entry | None:
             if p is None and sign * pair["difference"] <= delta + TIED:
                 return {"system": rival, "p": None, "p_holm": None, "sure": False}
             worst = p if worst is None else max(worst, p) if p is not None else worst
-    return {"system": rival, "p": worst, "p_holm": None, "sure": worst is None} if met >= len(best) else None
+    known = rival not in best and met >= len(best)
+    return {"system": rival, "p": worst, "p_holm": None, "sure": worst is None} if known else None
 
 
 # Over relations: which system to use, by the mean over families or by a user's weights.
@@ -365,38 +324,36 @@ def _weighted(basis: Basis, entries: Cells, weights: Mapping[Key, float]) -> tup
     """
     weights = {key: share for key, share in weights.items() if share > 0}
     cells = {key: own for key, own in _by_relation(entries).items() if key in weights}
+    rates = [{key: of(own) for key, own in cells.items()} for of in (_observed, _genuine)]
     ranking: dict[str, Entry] = {}
-
-    def mean(system: str, rates: Callable[[Cells], Mapping[str, float]]) -> tuple[float | None, list[str]]:
-        of = {key: rates(own).get(system) for key, own in cells.items()}
-        lack = [key[1] for key in weights if of[key] is None]
-        return (None if lack else sum(share * (of[key] or 0.0) for key, share in weights.items())), lack
-
     for system in sorted({cell["system"] for own in cells.values() for cell in own}):
-        (observed, unrun), (genuine, unjudged) = mean(system, _observed), mean(system, _genuine)
-        lack, code = unrun or unjudged, "no_rate.of" if unrun else "no_rate.no_estimate"
+        lacks = [[key[1] for key in weights if system not in of[key]] for of in rates]
+        means = [
+            None if lack else sum(share * of[key][system] for key, share in weights.items())
+            for of, lack in zip(rates, lacks, strict=True)
+        ]
+        lack, code = lacks[0] or lacks[1], "no_rate.of" if lacks[0] else "no_rate.no_estimate"
         ranking[system] = {
-            "system": system, "score_observed": observed, "score": estimated((genuine,)), **_NO_PLACE,
+            "system": system, "score_observed": means[0], "score": estimated((means[1],)), **_NO_PLACE,
             "reason": message(code, names=dict.fromkeys(lack)) if lack else None,
         }  # fmt: skip
     before = {system: score for system, one in ranking.items() if (score := one["score_observed"]) is not None}
-    compared, winner = list(before), best_of(before)
-    if not compared or any(ranking[system]["score"]["value"] is None for system in compared):
-        return list(ranking.values()), winner, []
-    stand = _standing(weights, compared, cells, basis)
-    scores, places = {system: ranking[system]["score"]["value"] for system in compared}, _places(compared, stand, basis)
+    scores = {system: ranking[system]["score"]["value"] for system in before}
+    if not scores or None in scores.values():
+        return list(ranking.values()), best_of(before), []
+    stand = _standing(weights, list(scores), cells, basis)
+    places = _places(list(scores), stand, basis)
     for system, value in scores.items():
-        rates = [basis.rates_of_cell(basis.places[(*key, system)]).genuine for key in weights]
-        known = [rate for rate in rates if rate is not None and rate.value is not None]
-        if len(known) == len(rates):
+        of_cells = [basis.rates_of_cell(basis.places[(*key, system)]).genuine for key in weights]
+        known = [rate for rate in of_cells if rate is not None and rate.value is not None]
+        if len(known) == len(of_cells):
             of_all = weighted_mean(known, list(weights.values()), basis.confidence)
             ranking[system]["score"] = estimated((value, of_all.low, of_all.high))
         ranking[system] |= places.get(system, {})
-        if not places and len(compared) > 1:
+        if not places and len(scores) > 1:
             ranking[system]["reason"] = WITHOUT_COUNTS if stand is None else message("no_order.none_shared")
-    if stand is not None:
-        scores = dict(zip(compared, stand.score.tolist(), strict=True))
-    return list(ranking.values()), winner, best_of(scores)
+    best = best_of(scores if stand is None else dict(zip(scores, stand.score.tolist(), strict=True)))
+    return list(ranking.values()), best_of(before), best
 
 
 def decisions(
@@ -419,15 +376,12 @@ def decisions(
         names = [relation for _, relation in keys]
         total = sum(shares.get(name, 0.0) for name in set(names))
         own = {key: shares[key[1]] / total / names.count(key[1]) for key in keys if shares.get(key[1])}
-        found.append(
-            _decision(task, basis, cells, families, own) | {"weights": weights.source if weights and own else None}
-        )
+        of_task = {"task": task, "weights": weights.source if weights and own else None, "accuracy": None}
+        found.append(of_task | _decision(basis, cells, families, own))
     return found
 
 
-def _decision(
-    task: str, basis: Basis, cells: Cells, families: Mapping[tuple[str, str], str], own: Mapping[Key, float]
-) -> Entry:
+def _decision(basis: Basis, cells: Cells, families: Mapping[tuple[str, str], str], own: Mapping[Key, float]) -> Entry:
     systems = sorted(_observed(cells))
     judged = {c["system"] for c in cells if c["fs_rate"]["value"] is not None or c["satisfied"] == 0}
     weights, used_families, left_out = _mean_over_families(cells, families, judged & set(systems))
@@ -445,10 +399,8 @@ def _decision(
         state, named = "one_system", systems
     elif state == "unknown" and len(judged) > 1 and not weights and not own:
         state = "apart"
-    chances = {one["system"]: one["p_best"] for one in ranking if one["p_best"] is not None}
-    by_families = bool(ranking) and not own
+    by_families, undecided = bool(ranking) and not own, state in ("open", "likely")
     return {
-        "task": task,
         "state": state,
         "systems": named,
         "best_observed": before,
@@ -456,9 +408,8 @@ def _decision(
         "relations": sorted(used, key=name_order),
         "left_out": left_out if by_families else [],
         "unjudged": [system for system in systems if judged and system not in judged],
-        "out": [system for system, chance in chances.items() if state in ("open", "likely") and chance < OUT],
+        "out": [one["system"] for one in ranking if undecided and one["p_best"] is not None and one["p_best"] < OUT],
         "ranking": ranking,
-        "accuracy": None,
     }
 
 
@@ -513,16 +464,6 @@ def _state(ranking: Cells, best: Sequence[str]) -> tuple[str, list[str]]:
 # Accuracy beside the decision.
 
 
-def accuracy_of(answered: SystemAccuracy, confidence: float = 0.95) -> Entry:
-    """Return a system's accuracy with its mid-p interval for texts to come, where outputs of one document count as
-    their effective number."""
-    if not answered.outputs:
-        return estimated(None, 0)
-    rate, worth = answered.right / answered.outputs, answered.outputs if answered.worth is None else answered.worth
-    ends = mid_p(rate * worth, worth, None, confidence=confidence)
-    return estimated((rate, ends.low, ends.high), answered.outputs)
-
-
 def add_accuracy(report: Entry, right_outputs: Sequence[RightOutputs]) -> None:
     """Put the accuracy of the systems on the sources beside the decision of each task.
 
@@ -535,34 +476,39 @@ def add_accuracy(report: Entry, right_outputs: Sequence[RightOutputs]) -> None:
         decision["accuracy"] = _accuracy([one for one in studies if one.by == by], decision["systems"])
 
 
-def _accuracy(studies: Sequence[RightOutputs], chosen: Sequence[str]) -> Entry | None:
-    """The accuracy of every system over these studies together; None where no source has a label.
+def _accuracy(studies: Sequence[RightOutputs], chosen: Sequence[str], confidence: float = 0.95) -> Entry | None:
+    """The accuracy of every system over these studies together, with its mid-p interval for texts to come, where
+    outputs of one document count as their effective number; None where no source has a label.
 
     `best` is named only where it is none of the `chosen`: there accuracy orders the systems otherwise. It is told
     `apart` where the interval of its lead over the best of these is above 0, the two taken as independent, which is
     cautious of systems that are asked the same texts.
     """
-    totals: dict[str, SystemAccuracy] = {}
+    totals: dict[str, tuple[int, int, float]] = {}
     for one in (system for study in studies for system in study.systems):
-        before = totals.get(one.system, SystemAccuracy(one.system, 0, 0, 0.0))
-        worth = (before.worth or 0.0) + (one.outputs if one.worth is None else one.worth)
-        outputs, right = before.outputs + one.outputs, before.right + one.right
-        totals[one.system] = SystemAccuracy(one.system, outputs, right, worth)
-    known = {name: accuracy_of(total) for name, total in totals.items() if total.outputs}
+        outputs, right, worth = totals.get(one.system, (0, 0, 0.0))
+        worth += one.outputs if one.worth is None else one.worth
+        totals[one.system] = outputs + one.outputs, right + one.right, worth
+    known: dict[str, Entry] = {}
+    for system, (outputs, right, worth) in totals.items():
+        if outputs:
+            ends = mid_p(right / outputs * worth, worth, None, confidence=confidence)
+            known[system] = estimated((right / outputs, ends.low, ends.high), outputs)
     if not known:
         return None
     rates = {system: rate["value"] for system, rate in known.items()}
     named, best, apart = [system for system in chosen if system in known], best_of(rates), False
-    other = bool(named) and set(best).isdisjoint(named)
-    if other:
+    if other := bool(named) and set(best).isdisjoint(named):
         first, second = known[best[0]], known[max(named, key=rates.__getitem__)]
         below = math.hypot(first["value"] - first["low"], second["high"] - second["value"])
         apart = first["value"] - second["value"] > below + TIED
     order = sorted(known, key=lambda system: (-rates[system], system))
+    # Of names, one study's: shares of several are no share of all.
+    names = {one.system: {"names": one.names} for one in studies[0].systems if one.names} if len(studies) == 1 else {}
     return {
         "texts": max(rate["n"] for rate in known.values()),
         "by": studies[0].by,
-        "systems": [{"system": system, "accuracy": known[system]} for system in order],
+        "systems": [{"system": system, "accuracy": known[system]} | names.get(system, {}) for system in order],
         "best": best if other else [],
         "apart": apart,
     }
@@ -587,19 +533,20 @@ def primary_entries(plans: Sequence[PlanAdherence], basis: Basis) -> list[Entry]
         weights = {name: size / sum(sizes.values()) for name, size in sizes.items()}
         pair = compared_pair(comparison, weights, systems, basis, basis.delta)
         if not pair["judged"] and pair["informative"]:
-            pair |= dict.fromkeys(("difference", "low", "high", "p", "p_above", "p_below"))
-            pair["reason"] = message("no_order.none_judged")
+            pair |= dict.fromkeys(("difference", *_TESTS)) | {"reason": message("no_order.none_judged")}
         columns = comparison.columns(systems)
         changed = any(change.key.startswith("report.primary") for _, change in plan.changed)
-        more = {
-            "study": plan.study,
-            "task": str(plan.plan.content["study"]["task"]),
-            "relation": named.relation,
-            "relations": sum(comparison.groups[name].pair(*columns).groups > 0 for name in sizes),
-            "compared": len(sizes),
-            "tested": not answers and not changed,
-            "named_at": plan.frozen_at.isoformat(timespec="seconds"),
-            "answers_before": answers,
-        }
-        entries.append(pair | more)
+        entries.append(
+            pair
+            | {
+                "study": plan.study,
+                "task": str(plan.plan.content["study"]["task"]),
+                "relation": named.relation,
+                "relations": sum(comparison.groups[name].pair(*columns).groups > 0 for name in sizes),
+                "compared": len(sizes),
+                "tested": not answers and not changed,
+                "named_at": plan.frozen_at.isoformat(timespec="seconds"),
+                "answers_before": answers,
+            }
+        )
     return entries

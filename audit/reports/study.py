@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 import pandas as pd
@@ -14,7 +15,7 @@ from audit.false_satisfaction.states import OPEN
 from audit.messages import message
 from audit.options import spread
 from audit.reports.basis import Basis, Comparisons, ordered
-from audit.reports.build import METHOD, accuracy_entries, build_report, cell_entries
+from audit.reports.build import METHOD, build_report, cell_entries
 from audit.reports.document import Entry
 from audit.reports.evidence import Evidence, evidence
 from audit.reports.judges import own_note, proxy_judges
@@ -63,7 +64,6 @@ def report_of(
         report["overall"]["waiting_groups"] = basis.open_groups
     report["overall"]["audits_waiting"] = counted.audits_waiting
     add_carries(report, counted, target)
-    report["accuracy"] = accuracy_entries(report["violations"], basis.accuracy)
     add_accuracy(report, basis.accuracy)
     report |= basis.parts
     if primary:
@@ -81,9 +81,6 @@ def report_of(
 def cells_of_report(basis: Evidence) -> list[Entry]:
     """Return the cells of `report_of` with their counts and rates alone."""
     return cell_entries(basis_of(basis.counted))
-
-
-# What was read, as a report takes it.
 
 
 def basis_of(counted: Counted, target: Target = "population", delta: float = 0.0) -> Basis:
@@ -110,21 +107,18 @@ def comparisons_of(counted: Counted, study: int) -> Comparisons:
 
 def _plan(standing: PlanAdherence, settings: Mapping[str, Any]) -> Entry:
     """How a study stands to its plan; what that names of the report's settings is compared, too."""
-
-    def time(moment: Any) -> str:
-        return str(moment.isoformat(timespec="milliseconds"))
-
     frozen, deviates = standing.frozen_at, differences("report", standing.plan.content.get("report", {}), settings)
     return {
         "plan": standing.plan.name, "study": standing.study, "version": standing.version,
-        "frozen_version": standing.plan.version if frozen else None, "frozen_at": time(frozen) if frozen else None,
-        "run_began": time(standing.began), "judgements": standing.judgements, "judgements_before": standing.before,
-        "changed": [asdict(change) | {"version": of.version, "at": time(of.at)} for of, change in standing.changed],
+        "frozen_version": standing.plan.version if frozen else None, "frozen_at": _time(frozen) if frozen else None,
+        "run_began": _time(standing.began), "judgements": standing.judgements, "judgements_before": standing.before,
+        "changed": [asdict(change) | {"version": of.version, "at": _time(of.at)} for of, change in standing.changed],
         "deviates": list(map(asdict, [*standing.deviates, *deviates])),
     }  # fmt: skip
 
 
-# The signature.
+def _time(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds")
 
 
 def settings_of(

@@ -55,7 +55,7 @@ class Table:
         return at >= self.names and all(_NUMBER.match(str(text)) and len(str(text)) <= PROSE for text in texts if text)
 
 
-def fitting(columns: Sequence[int], names: int, sizes: Sequence[int], room: int) -> Iterator[list[int]]:
+def _fitting(columns: Sequence[int], names: int, sizes: Sequence[int], room: int) -> Iterator[list[int]]:
     """Yield columns that fit beside each other, the first `names` of them each time."""
     chosen = list(columns[:names])
     for at in columns[names:]:
@@ -116,7 +116,7 @@ def to_text(sections: Sequence[Section], language: str = ENGLISH, width: int | N
 
 def _blocks(section: Section, say: Say, width: int, depth: int = 0) -> Iterator[str]:
     """Yield the section, then those in it."""
-    title = cut_to(f"{section.title}  {section.about}" if section.about else section.title, width)
+    title = _cut(f"{section.title}  {section.about}" if section.about else section.title, width)
     lines = [title] if depth else [title, "=" * wide(title), ""]
     for part in section.parts:
         if isinstance(part, Table):
@@ -143,11 +143,13 @@ def text_table(table: Table, say: Say, width: int) -> list[str]:
         longest = max(range(table.names), key=sizes.__getitem__)
         sizes[longest] -= min(max(over, 0), max(sizes[longest] - 8, 0))
     lines: list[str] = []
-    for columns in fitting(kept, table.names, sizes, width - 2):
+    for columns in _fitting(kept, table.names, sizes, width - 2):
         lines += [""] if lines else []
         for number, row in enumerate([table.columns, *texts]):
             lines += [""] if number - 1 in table.breaks else []
-            fields = [(right if table.is_number(at) else left)(cut_to(row[at], sizes[at]), sizes[at]) for at in columns]
+            texts_of_row = {at: _cut(row[at], sizes[at]) for at in columns}
+            gaps = {at: " " * (sizes[at] - wide(text)) for at, text in texts_of_row.items()}
+            fields = (gaps[at] + of if table.is_number(at) else of + gaps[at] for at, of in texts_of_row.items())
             lines.append("  " + "  ".join(fields).rstrip())
     for row in texts if prose else []:
         said = "; ".join(f"{table.columns[at]}: {row[at]}" for at in prose if row[at] != "–")
@@ -175,29 +177,9 @@ def wide(text: str) -> int:
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-def left(text: str, size: int) -> str:
-    return text + " " * (size - wide(text))
-
-
-def right(text: str, size: int) -> str:
-    return " " * (size - wide(text)) + text
-
-
-def cut_to(text: str, size: int) -> str:
+def _cut(text: str, size: int) -> str:
     if wide(text) <= size:
         return text
     while text and wide(text) > size - 1:
         text = text[:-1]
     return text + "…"
-
-
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-
-
-def harmless(text: str) -> str:
-    """Return a text with an apostrophe before what a spreadsheet would take for a formula (OWASP, CSV Injection).
-
-    >>> harmless("=1+1"), harmless("ann")
-    ("'=1+1", 'ann')
-    """
-    return f"'{text}" if text.startswith(_FORMULAS) else text

@@ -111,24 +111,18 @@ def validity_report(database: Engine | Connection, study: int | None = None) -> 
     raters = ratings.groupby("annotator", sort=True).size().rename("ratings").rename_axis("name").reset_index()
     questions, most = len({*pairs["source"], *pairs["follow_up"]}) * len(SCALES), int(pairs["wanted"].max())
     few = questions - int((ratings.groupby(["input_id", "scale"]).size() >= most).sum())
+    few_ratings = message("validity.few_ratings", count=few, whole=questions, wanted=most)
+    signature: Entry = {"audit": audit.__version__, "studies": sorted(pairs["study"].unique().tolist())}
+    signature |= {"valid": f"both scales >= {GOOD:g}, or at most {DROP:g} below the source"}
+    signature |= {"differences": "t over clusters with two imagined pairs"}
+    signature |= {"shares": "exact interval at the effective size of clusters", "confidence": 0.95}
     return {
-        "raters": raters.to_dict("records"),
-        "unsure": int((ratings["rating"] == UNSURE).sum()),
-        "relations": entries,
+        "raters": raters.to_dict("records"), "unsure": int((ratings["rating"] == UNSURE).sum()), "relations": entries,
         "agreement": [
             {"scale": scale, "coefficients": _agreement(pairs, ratings[ratings["scale"] == scale])} for scale in SCALES
         ],
-        "notes": [message("validity.few_ratings", count=few, whole=questions, wanted=most)] * bool(few)
-        + low_notes(entries),
-        "signature": {
-            "audit": audit.__version__,
-            "studies": sorted(pairs["study"].unique().tolist()),
-            "valid": f"both scales >= {GOOD:g}, or at most {DROP:g} below the source",
-            "differences": "t over clusters with two imagined pairs",
-            "shares": "exact interval at the effective size of clusters",
-            "confidence": 0.95,
-        },
-    }
+        "notes": [few_ratings] * bool(few) + low_notes(entries), "signature": signature,
+    }  # fmt: skip
 
 
 def validity_entries(
@@ -178,11 +172,9 @@ def _cell(name: str, by: str, asked: pd.DataFrame, unsound: pd.Series, outcome: 
     of_pairs = asked["group_id"].map(outcome)
     satisfied, violated = (
         OutcomePairs(
-            int((outcome == kind).sum()),
-            unsound[of_pairs == kind].to_numpy(bool),
-            asked.loc[of_pairs == kind, "cluster"].to_numpy(np.int64),
+            int((outcome == kind).sum()), unsound[at].to_numpy(bool), asked.loc[at, "cluster"].to_numpy(np.int64)
         )
-        for kind in (int(Outcome.SATISFIED), int(Outcome.VIOLATED))
+        for kind, at in ((int(kind), of_pairs == int(kind)) for kind in (Outcome.SATISFIED, Outcome.VIOLATED))
     )
     if satisfied.groups + violated.groups:
         share, rate = violations_worth(satisfied, violated)
@@ -252,13 +244,25 @@ def validity_parts(entries: Sequence[Entry], say: Say) -> Iterator[str | Table]:
         of_study = [entry for entry in entries if entry["study"] == study_id]
         heads = [*names, *["broken"] * any(entry["holds"]["rate"]["n"] for entry in of_study)]
         yield say("validity.table", study=study_id, task=wording(of_study[0]["task"], say.language).name)
-        yield Table([say(f"validity.{name}") for name in heads], [_row(entry)[: len(heads)] for entry in of_study])
+        rows = list[tuple[Any, ...]]()
+        for entry in of_study:
+            means: list[str] = []
+            for part in reversed(entry["scales"]):
+                value, low, high = (part["difference"][end] for end in ("value", "low", "high"))
+                difference = UNKNOWN if value is None else f"{value:+.2f} [{low:+.2f}, {high:+.2f}]"
+                means += [number(part["original"], 2), number(part["follow_up"], 2), difference]
+            rated, shares = (
+                f"{count(entry['share']['n'])}/{count(entry['pairs'])}",
+                (entry["share"], entry["holds"]["rate"]),
+            )
+            rows.append((entry["relation"], rated, *means, *map(estimate, shares))[: len(heads)])
+        yield Table([say(f"validity.{name}") for name in heads], rows)
         for kind in ("text", "relation"):
             cells = [
                 (
                     entry["relation"], cell["system"], cell["vr_observed"],
                     f"{count(cell['unsound_violated'])}/{count(cell['asked_violated'])}", estimate(cell["unsound"]),
-                    estimate(cell["vr_sound"]),
+                    estimate(cell["vr_sound"])
                 )
                 for entry in of_study
                 for cell in entry["cells"]
@@ -268,13 +272,3 @@ def validity_parts(entries: Sequence[Entry], say: Say) -> Iterator[str | Table]:
                 of_cells = ("relation", "system", "vr", "of_violated", "unsound", "vr_sound")
                 yield say(f"validity.violations_{kind}", least=LEAST)
                 yield Table([say(f"validity.{name}") for name in of_cells], cells, 2)
-
-
-def _row(entry: Entry) -> tuple[Any, ...]:
-    means: list[str] = []
-    for part in reversed(entry["scales"]):
-        value, low, high = (part["difference"][end] for end in ("value", "low", "high"))
-        difference = UNKNOWN if value is None else f"{value:+.2f} [{low:+.2f}, {high:+.2f}]"
-        means += [number(part["original"], 2), number(part["follow_up"], 2), difference]
-    rated = f"{count(entry['share']['n'])}/{count(entry['pairs'])}"
-    return (entry["relation"], rated, *means, estimate(entry["share"]), estimate(entry["holds"]["rate"]))

@@ -1,14 +1,14 @@
 """Looking at groups one page at a time: texts, outputs, answers, and why a satisfaction is false.
 
 For adjudicators and managers: this is what must never reach an annotator, so every function asks for the role. An
-adjudicator, who decides, sees no group of which an answer is still to come (`awaits_decision`).
-Pages go by key (group, system) and never count or load everything, so a million groups browse like a hundred.
+adjudicator, who decides, sees no group of which an answer is still to come (`awaits_decision`). Pages go by key (group,
+system) and never count or load everything, so a million groups browse like a hundred.
 """
 
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, Select, String, and_, cast, exists, select, tuple_
 
@@ -50,6 +50,8 @@ _FARTHEST = 4_000
 
 Cursor = tuple[int, int]
 """(group id, system id) of the last line that was looked at."""
+Named = tuple[tuple[int, str], ...]
+"""(id, name) pairs."""
 
 
 @dataclass(frozen=True)
@@ -63,16 +65,14 @@ class GroupFilter:
     inputs: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True)
-class FoundInputs:
+class FoundInputs(NamedTuple):
     """The inputs (ids) that a search found; `more`: there are more than `MOST_FOUND`, and these are the first."""
 
     ids: tuple[int, ...]
     more: bool
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """One group of one system, in a list, with the source's text."""
 
     group_id: int
@@ -85,25 +85,22 @@ class Line:
     text: str
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(NamedTuple):
     """Lines in the order of their keys; `next` goes on from here, None: there are no more."""
 
     lines: tuple[Line, ...]
     next: Cursor | None
 
 
-@dataclass(frozen=True)
-class Choices:
-    """The values that a `GroupFilter` can take: (id, name) pairs."""
+class Choices(NamedTuple):
+    """The values that a `GroupFilter` can take."""
 
-    studies: tuple[tuple[int, str], ...]
-    relations: tuple[tuple[int, str], ...]
-    systems: tuple[tuple[int, str], ...]
+    studies: Named
+    relations: Named
+    systems: Named
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """One member of a group, with the system's output and the answer about it.
 
     `allowed` has the right labels, empty where nobody knows; `origin` is adjudicated, people, gold, `carried ORIGIN` or
@@ -117,11 +114,10 @@ class Part:
     allowed: tuple[str, ...]
     origin: str
     wrong: bool | None
-    question: int | None = None
+    question: int | None
 
 
-@dataclass(frozen=True)
-class Detail:
+class Detail(NamedTuple):
     """One group of one system in full, its parts in the order of the group.
 
     `holds` says whether the relation holds in it: holds, broken, waiting, or None where nobody was asked;
@@ -134,31 +130,38 @@ class Detail:
     system: str
     version: str
     row: str
-    state: str
     value: float | None
     reason: str | None
+    state: str
     parts: tuple[Part, ...]
     holds: str | None
     holds_origin: str
 
 
 def choices(engine: Engine, account_id: int) -> Choices:
-    """The studies, relations and systems of the database. Raises NotAllowed."""
+    """Return the studies, relations and systems of the database. Raises NotAllowed."""
+
+    def named(rows: Sequence[Any]) -> Named:
+        """With the version where a name stands for several rows."""
+        names = [row.name for row in rows]
+        return tuple(
+            (id, of if names.count(of) == 1 else f"{of} (version {version}, {id})") for id, of, version in rows
+        )
+
     with engine.connect() as connection:
         require(connection, account_id, *READERS)
-        studies = connection.execute(select(study.c.id, study.c.corpus).order_by(study.c.id)).all()
+        studies = connection.execute(select(study.c.id, study.c.corpus).order_by(study.c.id))
         relations = connection.execute(select(relation.c.id, relation.c.name, relation.c.version)).all()
-        named = select(system.c.id, system.c.name, system.c.version).order_by(system.c.name, system.c.id)
-        systems = connection.execute(named).all()
-    return Choices(
-        tuple((id, corpus) for id, corpus in studies),
-        _numbered_names(sorted(relations, key=lambda row: (name_order(row[1]), row[0]))),
-        _numbered_names(systems),
-    )
+        systems = select(system.c.id, system.c.name, system.c.version).order_by(system.c.name, system.c.id)
+        return Choices(
+            tuple((id, corpus) for id, corpus in studies),
+            named(sorted(relations, key=lambda row: (name_order(row.name), row.id))),
+            named(connection.execute(systems).all()),
+        )
 
 
 def find_inputs(engine: Engine, account_id: int, search: str) -> FoundInputs:
-    """The inputs with this in one of their texts, without regard to case; of `#17` the input of question 17.
+    """Return the inputs with this in one of their texts, without regard to case; of `#17` the input of question 17.
 
     Raises NotAllowed. Reads all texts once at most: a million of them take about a second.
     """
@@ -177,44 +180,44 @@ def find_inputs(engine: Engine, account_id: int, search: str) -> FoundInputs:
 
 
 def browse(
-    engine: Engine, account_id: int, filters: GroupFilter | None = None, after: Cursor | None = None, size: int = 25
+    engine: Engine, account_id: int, filters: GroupFilter = GroupFilter(), after: Cursor | None = None, size: int = 25
 ) -> Page:
-    """The next groups that match. Raises NotAllowed, and AuditError for an unknown state.
+    """Return the next groups that match. Raises NotAllowed, and AuditError for an unknown state.
 
     A page may hold fewer than `size` lines and still have a `next`: what people's answers say of a group is worked
     out, not stored, so one call looks at 4,000 drawn groups at most. An adjudicator gets none that awaits a decision.
     """
-    filters = filters or GroupFilter()
     if filters.state is not None and filters.state not in STATES:
         raise AuditError(message("wrong.state", state=filters.state, allowed=STATES))
-    at_once = _BATCH if filters.state in SETTLED else size + 1
+    at_once, lines = _BATCH if filters.state in SETTLED else size + 1, list[Line]()
     with engine.connect() as connection:
-        blind = require(connection, account_id, *READERS).role == "adjudicator"  # who decides without knowing outputs
-        lines: list[Line] = []
-        looked = 0
-        while True:
-            batch = _rows(connection, filters, after, at_once, blind)
+        query = _matching(filters).order_by(verdict.c.group_id, verdict.c.system_id).limit(at_once)
+        if require(connection, account_id, *READERS).role == "adjudicator":  # who decides without knowing outputs
+            query = query.where(~_awaits_decision())
+        for _ in range(0, _FARTHEST, at_once):
+            key = tuple_(verdict.c.group_id, verdict.c.system_id)
+            next_ones = query if after is None else query.where(key > tuple_(*after))
+            batch = connection.execute(next_ones).mappings().all()
             states = _states(connection, batch)
             for row in batch:
                 if len(lines) == size:
                     return Page(tuple(lines), after)
                 after = row["group_id"], row["system_id"]
                 if filters.state in (None, states[after]):
-                    lines.append(_line(row, states[after]))
-            looked += len(batch)
+                    names = {name: row[name] for name in ("corpus", "relation", "system", "row")}
+                    lines.append(Line(*after, **names, state=states[after], text=" ".join(row["texts"])))
             if len(batch) < at_once:
                 return Page(tuple(lines), None)
-            if looked >= _FARTHEST:
-                return Page(tuple(lines), after)
+    return Page(tuple(lines), after)
 
 
 def detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> Detail:
-    """One group of one system in full.
+    """Return one group of one system in full.
 
     Raises NotAllowed, AuditError where there is none, and Refused for an adjudicator where it awaits a decision.
     """
     with engine.connect() as connection:
-        blind = require(connection, account_id, *READERS).role == "adjudicator"  # who decides without knowing outputs
+        blind = require(connection, account_id, *READERS).role == "adjudicator"
         key = (verdict.c.group_id == group_id, verdict.c.system_id == system_id)
         row = connection.execute(_query().where(*key)).mappings().first()
         if row is None:
@@ -222,14 +225,14 @@ def detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> De
         if blind and awaiting(connection, [group_id]):
             raise Refused(message("refused.blind"))
         state = _states(connection, [row])[group_id, system_id]
-        parts = _parts(connection, row)
-        holds, origin = _holds(connection, group_id)
+        parts, (holds, origin) = _parts(connection, row), _holds(connection, group_id)
     names = {name: row[name] for name in ("corpus", "task", "relation", "system", "version", "row", "value", "reason")}
     return Detail(**names, state=state, parts=parts, holds=holds, holds_origin=origin)
 
 
 def awaiting(connection: Connection, group_ids: Iterable[int]) -> set[int]:
-    """Which of these groups await a decision: about one of their texts, an output, or whether the relation holds."""
+    """Return which of these groups await a decision: about one of their texts, an output, or whether the relation
+    holds."""
     query = (
         select(group.c.id)
         .join(relation, relation.c.id == group.c.relation_id)
@@ -290,19 +293,10 @@ def _drawn() -> ColumnElement[bool]:
     )
 
 
-def _rows(
-    connection: Connection, filters: GroupFilter, after: Cursor | None, limit: int, blind: bool
-) -> Sequence[RowMapping]:
-    """The next rows; `blind`: those of groups that await a decision are left out."""
-    query = _query().order_by(verdict.c.group_id, verdict.c.system_id).limit(limit)
-    if blind:
-        query = query.where(~_awaits_decision())
-    chosen = {
-        group.c.study_id: filters.study,
-        group.c.relation_id: filters.relation,
-        verdict.c.system_id: filters.system,
-    }
-    query = query.where(*(column == value for column, value in chosen.items() if value is not None))
+def _matching(filters: GroupFilter) -> Select[Any]:
+    chosen = [(group.c.study_id, filters.study), (group.c.relation_id, filters.relation)]
+    chosen.append((verdict.c.system_id, filters.system))
+    query = _query().where(*(column == value for column, value in chosen if value is not None))
     if filters.inputs is not None:
         having = select(member.c.group_id).where(member.c.input_id.in_(filters.inputs), member.c.role != "probe")
         query = query.where(group.c.id.in_(having))
@@ -311,57 +305,38 @@ def _rows(
         query = query.where(verdict.c.outcome == int(Outcome.SATISFIED), drawn)
     elif filters.state is not None:
         query = query.where(verdict.c.outcome == int(Outcome[filters.state.upper()]))
-    if after is not None:
-        query = query.where(tuple_(verdict.c.group_id, verdict.c.system_id) > tuple_(*after))
-    return connection.execute(query).mappings().all()
+    return query
 
 
 def _states(connection: Connection, rows: Sequence[RowMapping]) -> dict[Cursor, str]:
-    states = {
-        (row["group_id"], row["system_id"]): (
-            "undrawn" if row["outcome"] == Outcome.SATISFIED else Outcome(row["outcome"]).name.lower()
-        )
-        for row in rows
-    }
-    if to_settle := {row["group_id"] for row in rows if row["outcome"] == Outcome.SATISFIED and row["drawn"]}:
+    satisfied = [row for row in rows if row["outcome"] == Outcome.SATISFIED]
+    states = {(row["group_id"], row["system_id"]): Outcome(row["outcome"]).name.lower() for row in rows}
+    states |= {(row["group_id"], row["system_id"]): "undrawn" for row in satisfied}
+    if to_settle := {row["group_id"] for row in satisfied if row["drawn"]}:
         drawn = list(satisfied_groups(connection, groups=to_settle))
         answers = known_answers(connection, "both", {step.input_id for group in drawn for step in group.steps})
-        for group in drawn:
-            states[group.group_id, group.system_id] = settle_group(group, answers).state.name.lower()
+        states |= {(of.group_id, of.system_id): settle_group(of, answers).state.name.lower() for of in drawn}
     return states
-
-
-def _line(row: RowMapping, state: str) -> Line:
-    names = {name: row[name] for name in ("corpus", "relation", "system", "row")}
-    return Line(row["group_id"], row["system_id"], **names, state=state, text=" ".join(row["texts"]))
 
 
 def _holds(connection: Connection, group_id: int) -> tuple[str | None, str]:
     """Whether the relation holds in a group by people's answer, and the answer's origin."""
     content = contents(connection, [group_id])[group_id]
-    query = select(question.c.group_id, question.c.id).where(
-        question.c.kind == "group", question.c.input_id == source_input(content)
-    )
-    questions = dict(connection.execute(query).all())
-    content_of = contents(connection, questions)
-    question_id = next((id for group, id in questions.items() if content_of[group] == content), None)
-    if question_id is None:
-        return None, ""
-    settled = group_answers(connection, questions=[question_id]).get(content)
+    about = (question.c.kind == "group", question.c.input_id == source_input(content))
+    questions = dict(connection.execute(select(question.c.group_id, question.c.id).where(*about)).all())
+    same = [questions[id] for id, of in contents(connection, questions).items() if of == content]
+    settled = group_answers(connection, questions=same[:1]).get(content)
     if settled is None:
-        return "waiting", ""
+        return ("waiting" if same else None), ""
     return (HOLDS if HOLDS in settled.allowed else BROKEN), settled.origin
 
 
 def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:
     of_system = and_(output.c.input_id == member.c.input_id, output.c.system_id == row["system_id"])
+    columns = ("attempt", "label", "score", "text", "error", "details")
     query = (
-        select(
-            *(member.c.step, member.c.role, member.c.input_id),
-            *(input_table.c.texts, input_table.c.languages),
-            *(output.c.attempt, output.c.label, output.c.score, output.c.text, output.c.error),
-            output.c.details,
-        )
+        select(member.c.step, member.c.role, member.c.input_id, input_table.c.texts, input_table.c.languages)
+        .add_columns(*(output.c[name] for name in columns))
         .join(input_table, input_table.c.id == member.c.input_id)
         .outerjoin(output, of_system)
         .where(member.c.group_id == row["group_id"])
@@ -369,11 +344,10 @@ def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:
     )
     # Ordered by attempt: the last one stays.
     members = {fields.step: fields for fields in connection.execute(query)}.values()
-    answers = known_answers(connection, "both", {fields.input_id for fields in members})
-    inputs = [Input.stored(fields.texts, fields.languages) for fields in members]
+    inputs = {fields.input_id for fields in members}
+    answers, questions = known_answers(connection, "both", inputs), question_ids(connection, row["task"], inputs)
     steps = [
-        Step(fields.role, fields.input_id, Output.stored(fields._mapping), of_step)
-        for fields, of_step in zip(members, inputs, strict=True)
+        Step(of.role, of.input_id, Output.stored(of._mapping), Input.stored(of.texts, of.languages)) for of in members
     ]
     drawn = Drawn(
         **{name: row[name] for name in ("task", "relation", "relation_id", "system_id", "group_id", "params")},
@@ -381,22 +355,14 @@ def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:
         steps=tuple(step for step in steps if step.role in COUNTED),
         corresponds=row["outcome"] == Outcome.SATISFIED or not asks_pairs(row["task"]),
     )
-    questions = question_ids(connection, drawn.task, {fields.input_id for fields in members})
     parts = []
-    for fields, of_step, step in zip(members, inputs, steps, strict=True):
-        known = answer_of(drawn, step, answers) if step.role in COUNTED else None
+    for fields, step in zip(members, steps, strict=True):
+        counts, said = step.role in COUNTED, step.output if fields.attempt is not None else None
+        known = answer_of(drawn, step, answers) if counts else None
         allowed, origin = (known.allowed, known.origin) if known else (frozenset(), "")
-        result = step.output if fields.attempt is not None else None
-        judged = result is not None and not result.error and allowed
+        judged = said is not None and not said.error and allowed
         wrong = get_task(drawn.task).is_wrong(step.output, allowed) if judged else None
-        number = questions.get(drawn.subject(step)) if step.role in COUNTED else None
-        parts.append(Part(step.role, of_step, result, tuple(sorted(allowed)), origin, wrong, number))
+        number = questions.get(drawn.subject(step)) if counts else None
+        item = Input.stored(fields.texts, fields.languages)
+        parts.append(Part(step.role, item, said, tuple(sorted(allowed)), origin, wrong, number))
     return tuple(parts)
-
-
-def _numbered_names(rows: Sequence[Any]) -> tuple[tuple[int, str], ...]:
-    """(id, name), with the version where a name stands for several rows."""
-    names = [name for _, name, _ in rows]
-    return tuple(
-        (id, name if names.count(name) == 1 else f"{name} (version {version}, {id})") for id, name, version in rows
-    )

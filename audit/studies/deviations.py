@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, and_, select
+from sqlalchemy import Connection, and_, select, true
 
 from audit.errors import AuditError
 from audit.judging.accounts import GOLD
@@ -35,20 +35,34 @@ def deviations(
     sample: Mapping[str, Any] | None,
     content: Mapping[str, Mapping[str, Any]],
 ) -> Iterator[Deviation]:
-    """Deviations of a study (a row with id, task, corpus, unit) and its sample from the content of a plan."""
-    yield from _differing_runs(connection, study["id"], content["study"])
+    """Yield deviations of a study (a row with id, task, corpus, unit) and its sample from the content of a plan."""
+    planned, of_study = content["study"], progress.c.study_id == study["id"]
+    names = select(relation.c.name).join(progress, progress.c.relation_id == relation.c.id).where(of_study)
+    relations = list(dict.fromkeys(connection.execute(names.order_by(relation.c.id)).scalars()))
+    names = select(system.c.name).join(progress, progress.c.system_id == system.c.id).where(of_study)
+    systems = sorted(connection.execute(names.distinct()).scalars())
+    # While none was run, nothing deviates.
+    if relations and set(relations) != set(planned["relations"]):
+        yield Deviation("study.relations", planned["relations"], relations)
+    # A system of somebody's own may have another name than its `module:name`.
+    absent = [name for name in planned["systems"] if name not in systems]
+    unnamed = [name for name in absent if ":" in name]
+    if systems and (absent != unnamed or len(set(systems) - set(planned["systems"])) != len(unnamed)):
+        yield Deviation("study.systems", planned["systems"], systems)
     judging = asdict(settings_of(connection))
     if sample is not None:
         drawn = {"follow_ups": sample["follow_ups"], **sample["options"]}
         yield from differences("sample", content["sample"], drawn)
         judging = {name: sample[name] for name in ("annotators", "quorum")} | judging
     yield from differences("judging", content["judging"], judging)
-    if content["judging"]["gold"] is False and _gold_answered(connection, study["id"]):
+    by_gold = select(annotator.c.id).where(annotator.c.role == GOLD)
+    of_gold = (judgement.c.annotator_id.in_(by_gold), judgement.c.question_id.in_(questions_of(study["id"])))
+    if content["judging"]["gold"] is False and count_rows(connection, judgement, *of_gold):
         yield Deviation("judging.gold", False, True)
 
 
 def differences(table: str, planned: Mapping[str, Any], actual: Mapping[str, Any]) -> list[Deviation]:
-    """Keys of one table that a plan names and that were found to be otherwise.
+    """Return the keys of one table that a plan names and that were found to be otherwise.
 
     >>> differences("report", {"delta": 0.02, "target": None}, {"delta": 0.0, "target": "corpus"})
     [Deviation(key='report.delta', planned=0.02, found=0.0)]
@@ -60,36 +74,9 @@ def differences(table: str, planned: Mapping[str, Any], actual: Mapping[str, Any
     ]
 
 
-def _differing_runs(connection: Connection, study_id: int, planned: Mapping[str, Any]) -> Iterator[Deviation]:
-    """Other relations or systems than planned. While none was run, nothing deviates."""
-    of_study = progress.c.study_id == study_id
-    names = select(relation.c.name, relation.c.id).join(progress, progress.c.relation_id == relation.c.id)
-    rows = connection.execute(names.where(of_study).distinct().order_by(relation.c.id))
-    relations = list(dict.fromkeys(str(row.name) for row in rows))
-    names = select(system.c.name).join(progress, progress.c.system_id == system.c.id)
-    systems = sorted(connection.execute(names.where(of_study).distinct()).scalars())
-    if relations and set(relations) != set(planned["relations"]):
-        yield Deviation("study.relations", planned["relations"], relations)
-    # A system of somebody's own may have another name than its `module:name`.
-    unnamed = [name for name in planned["systems"] if ":" in name and name not in systems]
-    missing = [name for name in planned["systems"] if name not in systems and name not in unnamed]
-    if systems and (missing or len(set(systems) - set(planned["systems"])) != len(unnamed)):
-        yield Deviation("study.systems", planned["systems"], systems)
-
-
-def _gold_answered(connection: Connection, study_id: int) -> bool:
-    """Whether gold labels answered questions of the study."""
-    query = (
-        select(judgement.c.id)
-        .join(annotator, annotator.c.id == judgement.c.annotator_id)
-        .where(annotator.c.role == GOLD, judgement.c.question_id.in_(questions_of(study_id)))
-    )
-    return connection.execute(query.limit(1)).first() is not None
-
-
 def questions_of(study_id: int) -> Any:
-    """A query for the ids of the questions of a study's task about members of its groups, and about these groups; no
-    ratings."""
+    """Return a query for the ids of the questions of a study's task about members of its groups, and about these
+    groups; no ratings."""
     return (
         select(question.c.id)
         .join(member, member.c.input_id == question.c.input_id)
@@ -101,10 +88,11 @@ def questions_of(study_id: int) -> Any:
 
 
 def judgements_of(connection: Connection, study_id: int, until: datetime | None = None) -> int:
-    """Judgements that count as data about the study's texts: of the first pass, withdrawn ones included."""
-    given = [judgement.c.question_id.in_(questions_of(study_id)), judgement.c.round == 1]
-    given += [] if until is None else [judgement.c.decided_at <= until]
-    return count_rows(connection, judgement, *given)
+    """Return how many judgements count as data about the study's texts: of the first pass, withdrawn ones included."""
+    in_time = true() if until is None else judgement.c.decided_at <= until
+    return count_rows(
+        connection, judgement, judgement.c.question_id.in_(questions_of(study_id)), judgement.c.round == 1, in_time
+    )
 
 
 @dataclass(frozen=True)
@@ -117,8 +105,8 @@ class Primary:
 
 
 def primary_named(systems: Sequence[str] | None, relation: str | None) -> Primary | None:
-    """The comparison of two named systems, which a report tests by itself; None where none is named. Raises AuditError
-    for another number of them.
+    """Return the comparison of two named systems, which a report tests by itself; None where none is named. Raises
+    AuditError for another number of them.
 
     >>> primary_named(["a", "b"], None), primary_named(None, None)
     (Primary(system='a', other='b', relation=None), None)

@@ -1,16 +1,15 @@
 """What hangs on a disputed question, the drawn groups whose state its answer decides; and causes of false ones.
 
-For the order in which adjudicators settle disputes. Each label that a question may get is tried: its groups are settled
-as if it were the answer. Nothing here is part of judging, and nothing of it says which label favours whom: that would
-sway the adjudicator.
+For the order in which adjudicators settle disputes: each label that a question may get is tried. Nothing of it says
+which label favours whom: that would sway the adjudicator.
 """
 
 from collections import ChainMap
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sqlalchemy import Connection, Engine, delete, false, select
+from sqlalchemy import Engine, delete, false, select
 
 from audit.errors import Refused
 from audit.false_satisfaction.cells import count
@@ -28,7 +27,7 @@ from audit.judging.accounts import ADJUDICATORS, require
 from audit.judging.causes import TAKEN_BACK, Pair, add_cause, check_cause, current_causes, last_given
 from audit.messages import message
 from audit.store import rows_among
-from audit.store.core import group, lease, output, question, relation, system, verdict
+from audit.store.core import group, lease, question, relation, system, verdict
 from audit.studies.browse import awaiting
 from audit.tasks.questions import Subject, labels_of
 
@@ -61,7 +60,14 @@ def consequences(engine: Engine, account_id: int, question_ids: Collection[int])
         query = select(*(question.c[name] for name in columns))
         rows = list(rows_among(connection, query, question.c.id, sorted(set(question_ids))))
         names = dict(connection.execute(select(system.c.id, system.c.name)).all())
-        checked_by = _checked_by(connection, {row.group_id for row in rows if row.kind == "group"})
+        checked = (
+            select(verdict.c.group_id, relation.c.name, system.c.name)
+            .join(group, group.c.id == verdict.c.group_id)
+            .join(relation, relation.c.id == group.c.relation_id)
+            .join(system, system.c.id == verdict.c.system_id)
+        )
+        asked = sorted({row.group_id for row in rows if row.kind == "group"})
+        checked_by = list(rows_among(connection, checked, verdict.c.group_id, asked))
         around = groups_with(connection, {row.input_id for row in rows if row.kind != "group"})
         groups = list(drawn_groups(connection, None, around))
         answers = known_answers(connection, inputs={step.input_id for of in groups for step in of.steps})
@@ -71,41 +77,28 @@ def consequences(engine: Engine, account_id: int, question_ids: Collection[int])
             having.setdefault(subject, []).append(of)
     result = []
     for row in rows:
-        if row.kind == "group":
-            pairs = checked_by.get(row.group_id, [])
-        else:
-            subject = (row.task, row.input_id, row.output)
-            trials = [
-                ChainMap({subject: KnownAnswer(frozenset({label}), "adjudicated")}, answers)
-                for label in {
-                    *labels_of(row.task, row.kind),
-                    *(step.output.label or "" for of in having.get(subject, ()) for step in of.steps),
-                }
-            ]
-            decided = [
-                of for of in having.get(subject, ()) if len({settle_group(of, trial).state for trial in trials}) > 1
-            ]
-            pairs = [(of.relation, names[of.system_id]) for of in decided]
+        subject = (row.task, row.input_id, row.output)
+        trials = [
+            ChainMap({subject: KnownAnswer(frozenset({label}), "adjudicated")}, answers)
+            for label in {*labels_of(row.task, row.kind), *_said(having.get(subject, ()))}
+        ]
+        pairs = [
+            (of.relation, names[of.system_id])
+            for of in (having.get(subject, ()) if row.kind != "group" else ())
+            if len({settle_group(of, trial).state for trial in trials}) > 1
+        ]
+        pairs += [(of, name) for id, of, name in checked_by if row.kind == "group" and id == row.group_id]
         relations, systems = (tuple(sorted({pair[side] for pair in pairs})) for side in (0, 1))
         result.append(Consequence(row.id, len(pairs), relations, systems, row.priority))
     return sorted(result, key=lambda consequence: consequence.urgency)
 
 
-def _checked_by(connection: Connection, groups: Collection[int]) -> dict[int, list[tuple[str, str]]]:
-    """Of each of these groups, the names of its relation and of each system that was checked on it."""
-    query = (
-        select(verdict.c.group_id, relation.c.name, system.c.name)
-        .join(group, group.c.id == verdict.c.group_id)
-        .join(relation, relation.c.id == group.c.relation_id)
-        .join(system, system.c.id == verdict.c.system_id)
-    )
-    pairs: dict[int, list[tuple[str, str]]] = {}
-    for id, relation_name, system_name in rows_among(connection, query, verdict.c.group_id, sorted(groups)):
-        pairs.setdefault(id, []).append((relation_name, system_name))
-    return pairs
+def _said(groups: Sequence[Drawn]) -> set[str]:
+    """The labels that systems gave in these groups: where answers cannot be listed, one of these may be right."""
+    return {step.output.label or "" for of in groups for step in of.steps}
 
 
-# Giving causes to false satisfactions: which ones come next, what can be proposed, and storing what people say.
+# Giving causes to false satisfactions: which ones come next, and storing what people say.
 
 
 @dataclass(frozen=True)
@@ -118,7 +111,7 @@ class FalseSatisfactions:
 
 
 def false_satisfactions(engine: Engine, account_id: int) -> FalseSatisfactions:
-    """The false satisfactions to which causes can be given, the next ones first; by answers of people and gold.
+    """Return the false satisfactions to which causes can be given, the next ones first; by answers of people and gold.
 
     An adjudicator is not given those of which something awaits a decision: they come later. Raises NotAllowed, and
     AuditError where nothing was checked yet.
@@ -132,12 +125,11 @@ def false_satisfactions(engine: Engine, account_id: int) -> FalseSatisfactions:
     # Cells share the numbers of their sources, so systems that are wrong on one group mostly stand side by side.
     at = at[np.lexsort((counted.system[at], counted.group[at], u[counted.judged.source[at]]))]
     pairs = tuple(zip(counted.group[at].tolist(), counted.system[at].tolist(), strict=True))
-    without = tuple(pair for pair in pairs if pair not in causes)
+    without, hidden = [pair for pair in pairs if pair not in causes], set[int]()
     if account.role == "adjudicator":
         with engine.connect() as connection:
             hidden = awaiting(connection, {group_id for group_id, _ in without})
-        without = tuple(pair for pair in without if pair[0] not in hidden)
-    return FalseSatisfactions(pairs, without)
+    return FalseSatisfactions(pairs, tuple(pair for pair in without if pair[0] not in hidden))
 
 
 def give_cause(engine: Engine, account_id: int, group_id: int, system_id: int, code: str, comment: str = "") -> int:
@@ -151,7 +143,9 @@ def give_cause(engine: Engine, account_id: int, group_id: int, system_id: int, c
         connection.execute(delete(lease).where(false()))
         require(connection, account_id, *ADJUDICATORS)
         check_cause(code, comment)
-        if not _is_false(connection, group_id, system_id):
+        groups = list(satisfied_groups(connection, system=system_id, groups=[group_id]))
+        answers = known_answers(connection, inputs={step.input_id for of in groups for step in of.steps})
+        if not any(settle_group(of, answers).state is State.FALSE for of in groups):
             raise Refused(message("refused.not_false"))
         return add_cause(connection, account_id, (group_id, system_id), code, comment.strip())
 
@@ -164,54 +158,14 @@ def take_back_cause(engine: Engine, account_id: int) -> Pair | None:
     with engine.begin() as connection:
         connection.execute(delete(lease).where(false()))
         require(connection, account_id, *ADJUDICATORS)
-        pair = last_given(connection, account_id)
-        if pair is not None:
+        if (pair := last_given(connection, account_id)) is not None:
             add_cause(connection, account_id, pair, TAKEN_BACK, None)
         return pair
 
 
-def labels_given(engine: Engine, account_id: int, system_id: int) -> frozenset[str]:
-    """Every label that a system ever gave in this database: its range, as far as one can see.
-
-    It reads all outputs of the system, so keep what it returns. Raises NotAllowed.
-    """
-    query = select(output.c.label).where(output.c.system_id == system_id, output.c.label.is_not(None)).distinct()
-    with engine.connect() as connection:
-        require(connection, account_id, *ADJUDICATORS)
-        return frozenset(str(row[0]) for row in connection.execute(query))
-
-
-def proposed(
-    wrong: Collection[bool | None], wanted: Collection[Collection[str]], labels: Collection[str]
-) -> str | None:
-    """The cause that can be derived, which is only ever proposed; None: look at it.
-
-    `wrong` says of each counted member whether its output is wrong, `allowed` has the allowed labels of each wrong one,
-    `labels` every label that the system ever gave. Where none of the allowed ones of some member is among these, the
-    system cannot be right: `label_range`. Else, where every output is wrong: `all_wrong`.
-
-    >>> proposed([True, True], [{"neutral"}, {"neutral"}], {"positive", "negative"})
-    'label_range'
-    >>> proposed([True, True], [{"negative"}, {"negative"}], {"positive", "negative"})
-    'all_wrong'
-    >>> proposed([True, False], [{"negative"}], {"positive", "negative"}) is None
-    True
-    """
-    if any(allowed and not set(allowed) & set(labels) for allowed in wanted):
-        return "label_range"
-    return "all_wrong" if wrong and all(wrong) else None
-
-
 def cause_of(engine: Engine, account_id: int, group_id: int, system_id: int) -> tuple[str, str | None] | None:
-    """Code and comment of the cause that counts; None: none was given. Raises NotAllowed."""
+    """Return code and comment of the cause that counts; None: none was given. Raises NotAllowed."""
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)
         cause = current_causes(connection, group_id).get((group_id, system_id))
         return None if cause is None else (cause.code, cause.comment)
-
-
-def _is_false(connection: Connection, group_id: int, system_id: int) -> bool:
-    """Whether the system satisfies the group, falsely by the answers of people and gold."""
-    groups = list(satisfied_groups(connection, system=system_id, groups=[group_id]))
-    answers = known_answers(connection, inputs={step.input_id for of in groups for step in of.steps})
-    return any(settle_group(of, answers).state is State.FALSE for of in groups)

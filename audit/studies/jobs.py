@@ -24,7 +24,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, RowMapping, select, text, true
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
 from audit.errors import AuditError
 from audit.false_satisfaction.questions import queue_length
@@ -157,18 +157,12 @@ def jobs(engine: Engine, name: str | None = None, *, by: int | None = None) -> l
 def _job(row: RowMapping) -> Job:
     state, ended_at = _state(row), row["ended_at"]
     own = {name: row[name] for name in ("id", "plan", "step", "done", "total", "by", "host")}
-    return Job(
-        **own,
-        state=state,
-        message=message("work.gone") if state == LOST else from_stored(row["message"] or "") or None,
-        log=row["log"] or "",
-        started_at=in_utc(row["started_at"]),
-        ended_at=in_utc(ended_at) if ended_at else None,
-    )
+    reason = message("work.gone") if state == LOST else from_stored(row["message"] or "") or None
+    own |= {"state": state, "message": reason, "log": row["log"] or ""}
+    return Job(**own, started_at=in_utc(row["started_at"]), ended_at=in_utc(ended_at) if ended_at else None)
 
 
 def _set(connection: Connection, id: int, **values: Any) -> None:
-    """Change columns of a job."""
     connection.execute(_JOB.update().where(_JOB.c.id == id).values(**values))
 
 
@@ -235,19 +229,18 @@ class Worker(Watcher):
         self._write(self._seen() | {"state": state, "message": reason, "seen_at": moment, "ended_at": moment})
 
     def _beat(self) -> None:
-        written: dict[str, Any] = {}
-        last = monotonic()
-        signalled = False
+        written, last, signalled = dict[str, Any](), monotonic(), False
         while not self._over.wait(BEAT):
             try:
                 now = self._seen()
                 if now != written or monotonic() - last > SIGN:
                     self._write(now | {"seen_at": tables.now()})
                     written, last = now, monotonic()
-                stop = self._asked_to_stop()
+                with self._engine.connect() as connection:
+                    state = connection.execute(select(_JOB.c.state).where(_JOB.c.id == self._id)).scalar()
             except (SQLAlchemyError, sqlite3.Error, OSError):
                 continue  # locked or gone for a moment: the next beat says it, and without beats the run looks dead
-            if stop and not signalled:
+            if state == "stopping" and not signalled:
                 signalled = True
                 # To the main thread, which may be waiting for a worker: nothing but a signal wakes it.
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
@@ -261,10 +254,6 @@ class Worker(Watcher):
     def _write(self, values: dict[str, Any]) -> None:
         with self._engine.begin() as connection:
             _set(connection, self._id, **values)
-
-    def _asked_to_stop(self) -> bool:
-        with self._engine.connect() as connection:
-            return connection.execute(select(_JOB.c.state).where(_JOB.c.id == self._id)).scalar() == "stopping"
 
 
 @contextmanager
@@ -286,7 +275,8 @@ def running_job(engine: Engine, id: int, database: str) -> Iterator[tuple[Worker
         )
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     with _captured_prints() as printed:
-        worker = Worker(engine, id, printed, _secrets(database))
+        password = make_url(database).password if "://" in database else None
+        worker = Worker(engine, id, printed, [str(password)] if password else [])
         try:
             yield worker, row.annotator_id
         except KeyboardInterrupt:
@@ -314,15 +304,6 @@ def redacted(text: str, secrets: list[str]) -> str:
     for secret in secrets:
         text = text.replace(secret, "***")
     return _LOGIN.sub("://***@", text)
-
-
-def _secrets(database: str) -> list[str]:
-    """Passwords in a database's address."""
-    try:
-        password = make_url(database).password if "://" in database else None
-    except (ArgumentError, ValueError):
-        password = None
-    return [str(password)] if password else []
 
 
 @contextmanager
@@ -366,15 +347,10 @@ class CarriedOut:
     audits: int
 
     def as_json(self) -> dict[str, Any]:
-        """As the command `audit study run` has it in JSON: the parts are those of `run`, `sample` and `gold`."""
-        return {
-            "plan": self.plan,
-            "run": self.ran.as_json(),
-            "sample": self.asked.as_json(),
-            "gold": None if self.gold is None else asdict(self.gold),
-            "waiting": self.waiting,
-            "audits": self.audits,
-        }
+        """Return it as `audit study run` has it in JSON: the parts are those of `run`, `sample` and `gold`."""
+        parts: dict[str, Any] = {"plan": self.plan, "run": self.ran.as_json(), "sample": self.asked.as_json()}
+        parts |= {"gold": None if self.gold is None else asdict(self.gold)}
+        return parts | {"waiting": self.waiting, "audits": self.audits}
 
 
 def carry_out(
@@ -395,18 +371,13 @@ def carry_out(
     NotAllowed, and what the steps raise.
     """
     offer_stored_systems(engine)
-    plan = read_plan(
-        {"name": plan.name, **plan.content()},
-        f"the plan {plan.name!r}",
-        registered_only=by is not None,
-        uploaded=(uploaded := uploaded_here(engine)),
-    )
+    document, uploaded = {"name": plan.name, **plan.content()}, uploaded_here(engine)
+    plan = read_plan(document, f"the plan {plan.name!r}", registered_only=by is not None, uploaded=uploaded)
     with engine.connect() as connection:
         now = asdict(settings_of(connection))
     differing = {name: plan.judging[name] for name in SETTINGS if plan.judging[name] != now[name]}
     change_settings(engine, by, differing)  # asks for the role before anything is done
-    study = plan.study
-    corpus = corpus_planned(study, uploaded)
+    study, corpus = plan.study, corpus_planned(plan.study, uploaded)
     relations = relations_planned(corpus, study)
     if written := {key: value for key, value in plan.words.items() if value}:
         set_words(engine, study["task"], written, by=by, change=change_words)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import Engine, func, select
 
 from audit.false_satisfaction.questions import queue_length
 from audit.judging.accounts import reading_as
@@ -13,7 +13,7 @@ from audit.judging.invitations import invitations
 from audit.sampling.options import NOTHING
 from audit.store.copying import in_utc
 from audit.store.core import adjudication, annotator, count_rows, judgement, plan, question, sample, study
-from audit.studies.jobs import Job, jobs
+from audit.studies.jobs import jobs
 from audit.studies.versions import latest
 
 
@@ -56,38 +56,38 @@ def next_step(now: Standing) -> Step:
     >>> next_step(Standing()).code, next_step(Standing(studies=1, samples=1, waiting=9)).code
     ('begin', 'invite')
     """
-    if now.job in ("waiting", "running", "stopping"):
-        return Step("running", "studies", {"plan": now.job_plan})
-    if now.job in ("failed", "stopped", "lost"):
-        return Step("go_on", "studies", {"plan": now.job_plan})
-    if not now.studies:
-        return Step("run", "studies", {}) if now.plans else Step("begin", "studies", {})
-    if not now.samples:
-        return Step("draw", "studies", {})
-    if (now.waiting or now.audits) and not now.annotators:
-        if now.invitations:
-            return Step("joining", "accounts", {"count": now.invitations})
-        return Step("invite", "accounts", {"count": now.waiting or now.audits})
-    if now.disputes:
-        return Step("adjudicate", "adjudicate", {"count": now.disputes})
-    if now.flagged:
-        return Step("flagged", "adjudicate", {"count": now.flagged})
-    if now.waiting:
-        code = "judging" if now.judgements else "first_answer"
-        return Step(code, "studies", {"count": now.waiting, "people": now.annotators})
-    if now.goes_on:
-        return Step("round", "studies", {"plan": now.job_plan})
-    if now.audits:
-        return Step("audits", "results", {"count": now.audits})
-    return Step("results", "results", {})
+    job: dict[str, int | str] = {"plan": now.job_plan}
+    waits = now.waiting or now.audits
+    steps = (
+        (now.job in ("waiting", "running", "stopping"), Step("running", "studies", job)),
+        (now.job in ("failed", "stopped", "lost"), Step("go_on", "studies", job)),
+        (not now.studies, Step("run" if now.plans else "begin", "studies", {})),
+        (not now.samples, Step("draw", "studies", {})),
+        (waits and not now.annotators and now.invitations, Step("joining", "accounts", {"count": now.invitations})),
+        (waits and not now.annotators, Step("invite", "accounts", {"count": waits})),
+        (now.disputes, Step("adjudicate", "adjudicate", {"count": now.disputes})),
+        (now.flagged, Step("flagged", "adjudicate", {"count": now.flagged})),
+        (now.waiting, Step("judging" if now.judgements else "first_answer", "studies",
+                           {"count": now.waiting, "people": now.annotators})),
+        (now.goes_on, Step("round", "studies", job)),
+        (now.audits, Step("audits", "results", {"count": now.audits})),
+    )  # fmt: skip
+    return next((step for applies, step in steps if applies), Step("results", "results", {}))
 
 
 def standing(engine: Engine, *, by: int) -> Standing:
-    """How far the studies of a database are. Raises NotAllowed where `by` is no manager."""
+    """Return how far the studies of a database are. Raises NotAllowed where `by` is no manager."""
     last = next(iter(jobs(engine, by=by)), None)
     invited = sum(one.role == "annotator" for one in invitations(engine, by=by))
     queue = queue_length(engine)
     with reading_as(engine, by, "manager") as connection:
+        goes_on = False
+        if last is not None and last.state == "done":
+            # Carrying out the job's plan again may ask more, or find that all is decided.
+            newest = (select(func.max(table.c.decided_at)) for table in (judgement, adjudication))
+            moments = [moment for query in newest if (moment := connection.execute(query).scalar()) is not None]
+            decides = latest(connection, last.plan).content["sample"]["decide"] != NOTHING
+            goes_on = decides and any(in_utc(moment) > last.started_at for moment in moments)
         person = (annotator.c.role == "annotator", annotator.c.disabled.is_(False))
         return Standing(
             plans=int(connection.execute(select(func.count(plan.c.name.distinct()))).scalar_one()),
@@ -102,13 +102,5 @@ def standing(engine: Engine, *, by: int) -> Standing:
             judgements=int(connection.execute(select(func.max(judgement.c.id))).scalar() or 0),
             disputes=len(open_disputes(connection)),
             flagged=count_rows(connection, question, is_flagged()),
-            goes_on=last is not None and _goes_on(connection, last),
+            goes_on=goes_on,
         )
-
-
-def _goes_on(connection: Connection, last: Job) -> bool:
-    """Whether carrying out this job's plan again may ask more, or find that all is decided."""
-    if last.state != "done" or latest(connection, last.plan).content["sample"]["decide"] == NOTHING:
-        return False
-    newest = [connection.execute(select(func.max(table.c.decided_at))).scalar() for table in (judgement, adjudication)]
-    return any(moment is not None and in_utc(moment) > last.started_at for moment in newest)

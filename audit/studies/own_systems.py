@@ -74,9 +74,8 @@ def store_system(engine: Engine, kind: Kind, content: Described, *, by: int) -> 
         raise Refused(message("own_system.name_taken", name=name))
     try:
         with writing_as_manager(engine, by) as connection:
-            stored = connection.execute(
-                select(setting.c.value).where(setting.c.name == f"{PREFIX}{name}")
-            ).scalar_one_or_none()
+            query = select(setting.c.value).where(setting.c.name == f"{PREFIX}{name}")
+            stored = connection.execute(query).scalar_one_or_none()
             if stored not in (None, row):
                 raise Refused(message("own_system.name_taken", name=name))
             if stored is None:
@@ -89,11 +88,9 @@ def store_system(engine: Engine, kind: Kind, content: Described, *, by: int) -> 
 
 def offer_stored_systems(engine: Engine) -> dict[str, System]:
     """Let `get_system` find the services of a database by name, in this process; returns them."""
+    query, systems = select(setting.c.name, setting.c.value), dict[str, System]()
     with reading(engine) as connection:
-        rows = connection.execute(
-            select(setting.c.name, setting.c.value).where(setting.c.name.startswith(PREFIX, autoescape=True))
-        ).all()
-    systems = {}
+        rows = connection.execute(query.where(setting.c.name.startswith(PREFIX, autoescape=True))).all()
     for name, row in rows:
         make = partial(made, row["kind"], row["content"])
         offer_system(name.removeprefix(PREFIX), make)

@@ -57,8 +57,9 @@ def _keys(options: type[Options], names: str, **defaults: Any) -> dict[str, Any]
     return {name: (by_name[name].kind | None, defaults.get(name, by_name[name].default)) for name in names.split()}
 
 
-def _number(bounds: Bounds) -> Any:
-    return int if bounds.words == "settings.whole" else float
+def _bounded(bounds: Bounds) -> Any:
+    kind: Any = int if bounds.words == "settings.whole" else float
+    return Annotated[kind, Ge(bounds.least), Le(bounds.most)]
 
 
 _TABLES: dict[str, Any] = {
@@ -81,13 +82,7 @@ _TABLES: dict[str, Any] = {
         "gold": (bool, False),
         "guideline": (Annotated[int, Ge(1)] | None, None),
         "languages": (list[str], []),
-        **{
-            name: (
-                Annotated[_number(bounds), Ge(bounds.least), Le(bounds.most)],
-                getattr(JudgingSettings, name),
-            )
-            for name, bounds in BOUNDS.items()
-        },
+        **{name: (_bounded(bounds), getattr(JudgingSettings, name)) for name, bounds in BOUNDS.items()},
     },
     "report": {
         "answers": (Whose | None, None),
@@ -227,9 +222,21 @@ def _complete(tables: dict[str, dict[str, Any]], found: _Mistakes, uploaded: Upl
         _relations(study, corpus, found)
     with found.at("sample"):
         SampleOptions(**tables["sample"])
-    _words(words, task, found)
+    # A guideline's file is read into the plan.
+    written = {key: value for key, value in words.items() if value is not None}
+    if faults := list(faults_of(task, written)):
+        found += [(f"words.{where}", reason) for where, reason in faults]
+    else:
+        for language, values in words_content(task, written).items():
+            words |= values if language == ANY else {language: values}
     own = OwnWords(version=int(any(words.values())), subject=str(getattr(corpus, "about", "")))
-    _judging(judging, guideline_of(task, get_task(task).question_kind, own=own).version, found)
+    present = guideline_of(task, get_task(task).question_kind, own=own).version
+    judging["guideline"] = judging["guideline"] or present
+    if judging["guideline"] > present:
+        reason = f"{judging['guideline']} is a version there is not yet; the present one is {present}"
+        found.append(("judging.guideline", reason))
+    if strange := [code for code in judging["languages"] if not is_code(code)]:
+        found.append(("judging.languages", f"{short(strange[0])} is no code such as en, zh or pt-BR"))
     _primary(report, study, names, found)
 
 
@@ -244,27 +251,6 @@ def _relations(study: dict[str, Any], corpus: Corpus, found: _Mistakes) -> None:
         if unused := sorted(set(study["set"]) - set(study["relations"])):
             reason = f"{unused[0]} is not among the relations that are run: {with_commas(study['relations'])}"
             found.append(("study.set", reason))
-
-
-def _words(words: dict[str, Any], task: str, found: _Mistakes) -> None:
-    """The words of the plan's task."""
-    written = {key: value for key, value in words.items() if value is not None}
-    if faults := list(faults_of(task, written)):
-        found += [(f"words.{where}", reason) for where, reason in faults]
-        return
-    for language, values in words_content(task, written).items():
-        words |= values if language == ANY else {language: values}
-
-
-def _judging(judging: dict[str, Any], present: int, found: _Mistakes) -> None:
-    """The guideline that people judge by, of which the `present` version is the newest, and their languages."""
-    judging["guideline"] = judging["guideline"] or present
-    if judging["guideline"] > present:
-        reason = f"{judging['guideline']} is a version there is not yet; the present one is {present}"
-        found.append(("judging.guideline", reason))
-    for code in judging["languages"]:
-        if not is_code(code):
-            found.append(("judging.languages", f"{short(code)} is no code such as en, zh or pt-BR"))
 
 
 def _primary(report: dict[str, Any], study: Mapping[str, Any], names: Mapping[str, str], found: _Mistakes) -> None:

@@ -56,18 +56,15 @@ class UploadedCorpus:
         self.summary = f"{self.rows_in_it:,} {self.unit}s of {self.file}"
 
     def size(self) -> int:
-        """Number of its rows."""
         return self.rows_in_it
 
     def needs(self) -> None:
         """Nothing: it is here."""
 
     def fingerprint(self) -> str:
-        """Names the content."""
         return self.content
 
     def rows(self) -> Iterator[Row]:
-        """Every row, in the order of the file."""
         with reading(self.engine) as connection:
             query = select(setting.c.value).where(setting.c.name == f"{TEXT_PREFIX}{self.name}")
             text = str(connection.execute(query).scalar_one())
@@ -120,18 +117,10 @@ def store_corpus(engine: Engine, name: str, file: File, *, by: int | None = None
     if name in (corpus.name for corpus in all_corpora()):
         raise AuditError(message("upload.name_of_audit", name=name))
     corpus = file.corpus()
-    row = {
-        "file": file.name,
-        "task": corpus.task,
-        "language": corpus.language,
-        "languages": list(corpus.languages),
-        "unit": corpus.unit,
-        "has_gold": corpus.has_gold,
-        "rows_in_it": corpus.size(),
-        "content": corpus.fingerprint(),
-        "columns": dict(file.reading.columns),
-        "labels": dict(file.reading.labels),
-    }
+    row: dict[str, Any] = {"file": file.name, "languages": list(corpus.languages), "rows_in_it": corpus.size()}
+    row |= {name: getattr(corpus, name) for name in ("task", "language", "unit", "has_gold")}
+    row |= {"columns": dict(file.reading.columns), "labels": dict(file.reading.labels)}
+    row["content"] = corpus.fingerprint()
     try:
         with writing_as_manager(engine, by) as connection:
             present = _by_name(engine, connection).get(name)

@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine, select, true
 from sqlalchemy.exc import IntegrityError
 
 from audit.corpora import short_name
@@ -53,26 +53,26 @@ class Change:
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
-    """What differs between two contents of plans, in the order of a file.
+    """Return what differs between two contents of plans, in the order of a file.
 
     >>> changes({"sample": {"base": 60}}, {"sample": {"base": 100}})
     [Change(key='sample.base', before=60, after=100)]
     """
-    first, second = dict(_flat(before)), dict(_flat(after))
+
+    def flat(content: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
+        for key, value in content.items():
+            if isinstance(value, Mapping):
+                yield from flat(value, f"{within}{key}.")
+            else:
+                yield f"{within}{key}", value
+
+    first, second = dict(flat(before)), dict(flat(after))
     compared = [Change(key, first.get(key), second.get(key)) for key in dict.fromkeys([*first, *second])]
     return [change for change in compared if change.before != change.after]
 
 
-def _flat(content: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in content.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{before}{key}.")
-        else:
-            yield f"{before}{key}", value
-
-
 def set_plan(engine: Engine, new: Plan, *, by: int | None = None) -> tuple[Version, bool]:
-    """Store a plan as the next version of its name; returns it, and whether it is new: nothing is stored where nothing
+    """Store a plan as the next version of its name; return it, and whether it is new: nothing is stored where nothing
     changed.
 
     `by` is the account of a manager, or None for whoever has the database itself. Raises NotAllowed for another role;
@@ -90,7 +90,7 @@ def set_plan(engine: Engine, new: Plan, *, by: int | None = None) -> tuple[Versi
 
 
 def freeze(engine: Engine, name: str, *, by: int | None = None, version: int | None = None) -> Version:
-    """Freeze the last version of a plan, which must be number `version` where that is given.
+    """Freeze the last version of a plan, which must be number `version` where that is given; return it.
 
     Raises NotAllowed for anyone but a manager (`by`; None: whoever has the database itself), UnknownName, and
     AuditError where it is frozen already or has changed since it was looked at.
@@ -116,8 +116,7 @@ def _appending(engine: Engine, by: int | None) -> Iterator[Connection]:
 
 
 def _append(connection: Connection, name: str, content: dict[str, Any], frozen: bool, by: int | None) -> Version:
-    before = _versions(connection, name, last=1)
-    number = before[0].version + 1 if before else 1
+    number = 1 + sum(before.version for before in _versions(connection, name, last=1))
     row = {"name": name, "version": number, "content": content, "frozen": frozen, "annotator_id": by}
     connection.execute(plan.insert(), row | {"at": tables.now()})
     note(connection, by, "plan frozen" if frozen else "plan stored", plan=name, version=number)
@@ -125,7 +124,8 @@ def _append(connection: Connection, name: str, content: dict[str, Any], frozen: 
 
 
 def versions(engine: Engine, name: str, *, by: int | None = None) -> list[Version]:
-    """Every version of a plan, the first one first. Raises NotAllowed for anyone but a manager, and UnknownName."""
+    """Return every version of a plan, the first one first. Raises NotAllowed for anyone but a manager, and
+    UnknownName."""
     with engine.connect() as connection:
         require_manager(connection, by)
         latest(connection, name)
@@ -133,14 +133,15 @@ def versions(engine: Engine, name: str, *, by: int | None = None) -> list[Versio
 
 
 def latest(connection: Connection, name: str) -> Version:
-    """The last version of a plan. Raises UnknownName."""
+    """Return the last version of a plan. Raises UnknownName."""
     if not (newest_first := _versions(connection, name, last=1)):
         raise UnknownName("plan", name, [*all_versions(connection)])
     return newest_first[0]
 
 
 def all_versions(connection: Connection) -> dict[str, list[Version]]:
-    """Every version of every plan, by name, the first one first; plans in the order in which they were stored."""
+    """Return every version of every plan, by name, the first one first; plans in the order in which they were
+    stored."""
     first = select(plan.c.name).where(plan.c.version == 1).order_by(plan.c.id)
     histories: dict[str, list[Version]] = {name: [] for name in connection.execute(first).scalars()}
     for version in _versions(connection)[::-1]:
@@ -153,31 +154,29 @@ def _versions(connection: Connection, name: str | None = None, last: int | None 
     query = (
         select(plan.c.name, plan.c.version, plan.c.content, plan.c.frozen, annotator.c.name, plan.c.at)
         .outerjoin(annotator, annotator.c.id == plan.c.annotator_id)
+        .where(true() if name is None else plan.c.name == name)
         .order_by(plan.c.version.desc(), plan.c.id.desc())
         .limit(last)
     )
-    if name is not None:
-        query = query.where(plan.c.name == name)
-    rows = connection.execute(query)
-    return [Version(row[0], row[1], _in_order(row[2]), bool(row[3]), row[4], in_utc(row[5])) for row in rows]
-
-
-def _in_order(content: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The tables and keys in the order of a file, which JSON does not keep."""
-    return {
-        table: {key: content[table][key] for key in dict.fromkeys([*keys, *content[table]]) if key in content[table]}
-        for table, keys in TABLES.items()
-        if table in content
-    }
+    found = []
+    for of, number, stored, frozen, by, at in connection.execute(query):
+        # Tables and keys in the order of a file, which JSON does not keep.
+        content = {
+            table: {key: stored[table][key] for key in dict.fromkeys([*keys, *stored[table]]) if key in stored[table]}
+            for table, keys in TABLES.items()
+            if table in stored
+        }
+        found.append(Version(of, number, content, bool(frozen), by, in_utc(at)))
+    return found
 
 
 def frozen_version(history: Sequence[Version]) -> Version | None:
-    """The version that a study is held to: the first frozen one of a history, the first version first."""
+    """Return the version that a study is held to: the first frozen one of a history, the first version first."""
     return next((version for version in history if version.frozen), None)
 
 
 def steps(history: Sequence[Version]) -> list[tuple[Version, list[Change]]]:
-    """Each version after the first, with what it changed; freezing changes nothing."""
+    """Return each version after the first, with what it changed; freezing changes nothing."""
     return [(after, changes(before.content, after.content)) for before, after in pairwise(history)]
 
 
@@ -211,8 +210,8 @@ class PlanAdherence:
 def plan_adherence(
     connection: Connection, studies: Sequence[Mapping[str, Any]], samples: Sequence[Mapping[str, Any]]
 ) -> list[PlanAdherence]:
-    """How each study stands to each plan that it belongs to, which has a version with its task, corpus, content, seed
-    and limit; `studies` and `samples` are rows of these tables."""
+    """Return how each study stands to each plan that it belongs to, which has a version with its task, corpus, content,
+    seed and limit; `studies` and `samples` are rows of these tables."""
     plans, sampled = all_versions(connection), {sample["study_id"]: sample for sample in samples}
     return [
         _adherence(connection, study, sampled.get(study["id"]), history)
@@ -223,7 +222,7 @@ def plan_adherence(
 
 
 def belongs(study: Mapping[str, Any], content: Mapping[str, Any]) -> bool:
-    """Whether a row of `study` is what this content of a plan plans: task, corpus and its content, seed, limit."""
+    """Return whether a row of `study` is what this content of a plan plans: task, corpus, its content, seed, limit."""
     planned = content["study"] | {"corpus": short_name(content["study"]["corpus"])}
     return all(study[key] == planned[key] for key in ("task", "corpus", "fingerprint", "seed", "limit"))
 
@@ -251,7 +250,7 @@ def _adherence(
 
 
 def change_text(change: Change) -> str:
-    """A change in a few words.
+    """Return a change in a few words.
 
     >>> change_text(Change("sample.base", 60, 100))
     'sample.base 60 -> 100'
@@ -260,25 +259,20 @@ def change_text(change: Change) -> str:
 
 
 def from_to(before: Any, after: Any, language: str = ENGLISH) -> str:
-    """A change of a value in words; for lists, what was taken out and put in.
+    """Return a change of a value in words, values as a plan's file has them; of lists, what was taken out and put in.
 
     >>> from_to(None, 0.02), from_to(["a"], ["a", "b"])
     ('nothing -> 0.02', 'with b')
     """
-    if isinstance(before, list) and isinstance(after, list):
-        differing = {
-            "without": [str(item) for item in before if item not in after],
-            "with": [str(item) for item in after if item not in before],
-        }
-        parts = [f"{phrase(language, f'plan.{word}')} {', '.join(items)}" for word, items in differing.items() if items]
-        return ", ".join(parts) or phrase(language, "plan.order")
-    return f"{_value_text(before, language)} -> {_value_text(after, language)}"
 
+    def written(value: Any) -> str:
+        if isinstance(value, dict) and value:
+            return ", ".join(f"{name} = {written(item)}" for name, item in value.items())
+        return phrase(language, "plan.nothing") if value in (None, {}) else toml_value(value)
 
-def _value_text(value: Any, language: str) -> str:
-    """A value as a plan's file has it; nothing for what is not there."""
-    if value is None or value == {}:
-        return phrase(language, "plan.nothing")
-    if isinstance(value, dict):
-        return ", ".join(f"{name} = {_value_text(item, language)}" for name, item in value.items())
-    return toml_value(value)
+    if not (isinstance(before, list) and isinstance(after, list)):
+        return f"{written(before)} -> {written(after)}"
+    differing = {"without": [str(item) for item in before if item not in after]}
+    differing["with"] = [str(item) for item in after if item not in before]
+    parts = [f"{phrase(language, f'plan.{word}')} {', '.join(items)}" for word, items in differing.items() if items]
+    return ", ".join(parts) or phrase(language, "plan.order")

@@ -10,16 +10,13 @@ from audit.errors import Refused
 from audit.judging.causes import CAUSES, Pair
 from audit.messages import message
 from audit.store.core import answer, count_rows
-from audit.studies.browse import Detail, detail
+from audit.studies.browse import detail
 from audit.studies.impact import (
     FalseSatisfactions,
     false_satisfactions,
     give_cause,
-    labels_given,
-    proposed,
     take_back_cause,
 )
-from audit.tasks.questions import asks_pairs
 from audit.ui import session
 from audit.ui.background_cache import studies_state
 from audit.ui.browse import members, summary_of
@@ -57,7 +54,7 @@ def cause_card(roles: tuple[str, ...]) -> None:
         _undo_button(engine, account.id, "last")
         return
     st.caption(t("causes.count", named=len(groups.all) - len(groups.without), all=len(groups.all)))
-    _show_group(engine, account.id, pair, version)
+    _show_group(engine, account.id, pair)
 
 
 def _next(without: tuple[Pair, ...]) -> Pair | None:
@@ -67,7 +64,7 @@ def _next(without: tuple[Pair, ...]) -> Pair | None:
     return next(iter(put_last(_LATER, without)), None)
 
 
-def _show_group(engine: Engine, account_id: int, pair: Pair, version: tuple[Any, ...]) -> None:
+def _show_group(engine: Engine, account_id: int, pair: Pair) -> None:
     group = detail(engine, account_id, *pair)
     name = f"{pair[0]}-{pair[1]}"
     st.html(
@@ -79,8 +76,6 @@ def _show_group(engine: Engine, account_id: int, pair: Pair, version: tuple[Any,
     parts = members(group, False)
     legend = legend_html(parts, t("differences.marked"))
     st.html(f'{legend}<div class="audit-members audit-beside">{"".join(parts)}</div>')
-    if code := _proposal(engine, account_id, pair[1], group, version):
-        st.caption(t("causes.proposed", cause=t(f"cause.{code}")))
     with answer_bar():
         with st.container(key="judge", horizontal=True):
             for number, code in enumerate(CAUSES, start=1):
@@ -101,20 +96,6 @@ def _show_group(engine: Engine, account_id: int, pair: Pair, version: tuple[Any,
 
 def _undo_button(engine: Engine, account_id: int, name: str) -> None:
     press(t("annotate.undo"), f"undo-cause-{name}", _undo_cause, engine, account_id, shortcut="z", type="tertiary")
-
-
-def _proposal(engine: Engine, account_id: int, system_id: int, group: Detail, version: tuple[Any, ...]) -> str | None:
-    """The cause that can be derived, as a proposal only; it is never stored by itself."""
-    parts = [part for part in group.parts if part.role != "probe"]
-    # Grades are no labels that a system could have said: nothing of its range follows from them.
-    allowed = [] if asks_pairs(group.task) else [part.allowed for part in parts if part.wrong]
-    labels = _labels(engine, account_id, system_id, version)
-    return proposed([part.wrong for part in parts], allowed, labels)
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def _labels(_engine: Engine, _account_id: int, system_id: int, state: tuple[object, ...]) -> frozenset[str]:
-    return labels_given(_engine, _account_id, system_id)
 
 
 @session.callback

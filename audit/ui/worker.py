@@ -22,7 +22,7 @@ from audit.judging.activity import overview
 from audit.messages import message
 from audit.reports.agreement import stored_agreement
 from audit.reports.document import Entry, ReportDocument
-from audit.reports.evidence import Evidence, evidence, open_of
+from audit.reports.evidence import Evidence, evidence
 from audit.reports.html import to_html
 from audit.reports.judges import judges_report
 from audit.reports.progress import totals
@@ -109,7 +109,7 @@ def _totals(database: _Database, *, by: int, study: int | None = None) -> Entry:
     """The counts of the database, or those of a study: what is open there is what its report says."""
     counts = overview(database.engine, by, database.among(study))
     if study is not None and counts.questions.open + counts.questions.audits:
-        counts = counts._replace(questions=open_of(_evidence(database, "both", study)))
+        counts = counts._replace(questions=_evidence(database, "both", study).open)
     return totals(counts)
 
 

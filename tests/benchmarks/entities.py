@@ -69,7 +69,7 @@ def main(path: str) -> None:
     print(report)
     cells = report.to_frame()
     print(cells.pivot(index="relation", columns="system", values=["sr_observed", "fs"]).round(3).to_string())
-    for one in report.document["accuracy"][0]["systems"]:
+    for one in report.document["decisions"][0]["accuracy"]["systems"]:
         print(one["system"], one["accuracy"]["value"], one["names"])
 
 

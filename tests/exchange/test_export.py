@@ -1,6 +1,5 @@
 """An export has everything, gives the same database again, and says the same twice."""
 
-import csv
 import json
 import re
 from datetime import timedelta
@@ -14,11 +13,10 @@ from sqlalchemy.pool import StaticPool
 from sqlmodel import SQLModel
 
 from audit.errors import NotAllowed
-from audit.exchange.export import export, write_history
+from audit.exchange.export import export
 from audit.exchange.replay import import_export, read_manifest
 from audit.judging.accounts import list_accounts
 from audit.judging.answers import settle
-from audit.judging.words import guideline_of
 from audit.reports.study import study_report
 from audit.store import open_store, table_of, tables
 from audit.store.dump import load_tables, pseudonym, write_tables
@@ -26,11 +24,6 @@ from audit.store.dump import load_tables, pseudonym, write_tables
 
 def contents(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
-def read(path):
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.mark.slow
@@ -51,35 +44,9 @@ def test_the_import_of_an_export_is_the_same_database(judged, tmp_path, content)
     assert left == {"b.db", "judged.db", "one", "two"}
 
 
-def test_judgements_for_people(judged, exported):
-    rows = read(exported / "judgements.csv")
-    with open_store(judged).connect() as connection:
-        assert len(rows) == len(connection.execute(select(table_of(tables.Judgement).c.id)).all())
-    withdrawn = [row for row in rows if row["answer"] == "withdrawn"]
-    assert {row["annotator"] for row in withdrawn} == {"anna", "ben"}
-    undone = next(row for row in rows if row["id"] == withdrawn[0]["supersedes"])
-    assert (undone["counts"], withdrawn[0]["counts"]) == ("no", "no")
-    counting = [row for row in rows if row["counts"] == "yes"]
-    assert len({(row["question_id"], row["annotator"]) for row in counting}) == len(counting)
-    judgement = next(row for row in counting if row["annotator"] == "anna")
-    version = str(guideline_of("sentiment", "input", "en").version)
-    assert judgement["text"].startswith("Film ")
-    assert judgement["comment"] == 'I, anna, am "quite" sure,\nben.'
-    assert (judgement["role"], judgement["round"], judgement["guideline"]) == ("annotator", "1", version)
-    assert judgement["decided_at"].endswith("Z")
-    assert {row["guideline"] for row in rows if row["annotator"] == "gold"} == {"0"}
-    settled = read(exported / "adjudications.csv")
-    assert {(row["annotator"], row["allowed"], row["reason"]) for row in settled} == {
-        ("ada", "negative|neutral", "ben is right")
-    }
-
-
 def test_the_manifest_says_what_every_column_is(exported):
     manifest = read_manifest(exported)
     assert {"annotator.password", "invitation", "secret"} <= set(manifest["left_out"])
-    for name, columns in manifest["history"].items():
-        with (exported / name).open(encoding="utf-8", newline="") as file:
-            assert columns == next(csv.reader(file))
     assert set(manifest["files"]) | {"manifest.json"} == set(contents(exported))
     assert manifest["documents"] == ["report.json", "agreement.json"]
     assert "password" not in json.dumps(manifest["tables"])
@@ -100,7 +67,7 @@ def test_nothing_of_people_is_in_a_pseudonymised_export(judged, tmp_path, conten
     export(engine, tmp_path / "two", salt=b"salt")
     export(engine, tmp_path / "three", salt=b"other", with_comments=True)
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
-    assert "ben is right" in (tmp_path / "three/adjudications.csv").read_text(encoding="utf-8")
+    assert "ben is right" in (tmp_path / "three/tables/adjudication.jsonl").read_text(encoding="utf-8")
     import_export(tmp_path / "one", str(tmp_path / "again.db"))
     assert study_report(open_store(str(tmp_path / "again.db"))) == study_report(engine)
 
@@ -176,11 +143,9 @@ def test_every_history_survives(tmp_path_factory, content, texts, names, history
     (folder / "two").mkdir()
     with engine.connect() as connection:
         entries = write_tables(connection, folder / "one")
-        write_history(connection, folder / "one")
     with again.begin() as connection:
         load_tables(connection, folder / "one", entries)
         write_tables(connection, folder / "two")
-        write_history(connection, folder / "two")
     assert content(again) == content(engine)
     assert contents(folder / "one") == contents(folder / "two")
-    assert len(read(folder / "one/judgements.csv")) == len(history)
+    assert len(content(again)["judgement"]) == len(history)

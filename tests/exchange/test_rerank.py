@@ -6,7 +6,6 @@ import pytest
 
 from audit.errors import BadRow
 from audit.exchange.rerank import rerank
-from audit.reports.build import METHOD
 
 PAPER = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "false_satisfaction_2022.csv"
 needs_paper = pytest.mark.skipif(not PAPER.exists(), reason="the study's tables are not beside this checkout")
@@ -24,8 +23,7 @@ def rank(tmp_path, content, **options):
 @pytest.mark.slow
 @needs_paper
 @pytest.mark.parametrize(
-    ("relation", "genuine"),
-    [("MR1.3", [0.8124, 0.6589, 0.6615, 0.4989]), ("MR4.2", [0.8323, 0.7125, 0.5784, 0.8293])],
+    ("relation", "genuine"), [("MR1.3", [0.8124, 0.6589, 0.6615, 0.4989]), ("MR4.2", [0.8323, 0.7125, 0.5784, 0.8293])]
 )
 def test_the_studys_genuine_rates(relation, genuine):
     # Jiang et al. 2022, section 6.2, printed in per cent with two decimals.
@@ -42,17 +40,10 @@ def test_the_studys_orders():
     relations = rerank(PAPER)["relations"]
     changed = [entry["relation"] for entry in relations if entry["order_changes"]]
     best = [entry["relation"] for entry in relations if entry["best_changes"]]
-    assert len(relations) == 20
-    assert len(best) == 10
+    assert (len(relations), len(best)) == (20, 10)
     # The study's text says 16; its printed tables give 15 (docs/evidence/paper-figures.md).
-    assert len(changed) == 15
-    assert sorted({entry["relation"] for entry in relations} - set(changed)) == [
-        "MR2.1",
-        "MR2.2",
-        "MR3.2",
-        "MR6.2",
-        "MR7.1",
-    ]
+    unchanged = sorted({entry["relation"] for entry in relations} - set(changed))
+    assert unchanged == ["MR2.1", "MR2.2", "MR3.2", "MR6.2", "MR7.1"]
 
 
 def test_counts_give_rates_and_intervals(tmp_path):
@@ -64,8 +55,6 @@ def test_counts_give_rates_and_intervals(tmp_path):
     assert judged["fs_rate"]["low"] < 0.25 < judged["fs_rate"]["high"]
     assert unjudged["sr_genuine"]["value"] is None
     assert nothing["sr_genuine"]["value"] == 0
-    assert judged["task"] == "sentiment"
-    assert report["signature"]["interval"] == METHOD
     assert report["overall"]["fs_rate"]["value"] == pytest.approx(0.25)
 
 

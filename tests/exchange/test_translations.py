@@ -1,8 +1,5 @@
 """Exports of a study of translations: both languages, the same database again, and answers that come back."""
 
-import csv
-import json
-
 import pytest
 import translations
 
@@ -40,20 +37,6 @@ def judged(tmp_path):
     adjudicate(engine, ada, odd, ["accurate", "not_fluent"], "Either may stand.")
     rebuild(engine)
     return engine
-
-
-@pytest.mark.slow
-def test_the_history_has_the_target_in_a_column_of_its_own(judged, tmp_path):
-    export(judged, tmp_path / "out")
-    # Of 20 questions the two behind the wrong Spanish are not asked: their groups are false already.
-    for name, number in (("judgements.csv", 2 * 18), ("adjudications.csv", 1)):
-        with (tmp_path / "out" / name).open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-        assert len(rows) == number
-        assert {(row["languages"], row["target_language"]) for row in rows} <= PAIRS
-        assert all(row["text"] and row["output"] for row in rows)
-    manifest = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))
-    assert "target_language" in json.dumps(manifest)
 
 
 @pytest.mark.slow

@@ -11,8 +11,6 @@ from audit.studies.impact import (
     cause_of,
     false_satisfactions,
     give_cause,
-    labels_given,
-    proposed,
     take_back_cause,
 )
 
@@ -58,9 +56,8 @@ def test_what_is_no_false_satisfaction_is_refused_and_changes_nothing(judged_stu
     for work in (false_satisfactions, take_back_cause):
         with pytest.raises(NotAllowed):
             work(engine, ann)
-    for work in (labels_given, cause_of):
-        with pytest.raises(NotAllowed):
-            work(engine, ann, *pair[: 1 if work is labels_given else 2])
+    with pytest.raises(NotAllowed):
+        cause_of(engine, ann, *pair)
     with pytest.raises(Refused, match="say in the comment"):
         give_cause(engine, judge, *pair, "other")
     with pytest.raises(Refused, match="is not one of"):
@@ -81,13 +78,3 @@ def test_a_cause_of_what_is_true_now_is_kept_and_counts_nowhere(judged_study):
     with engine.connect() as connection:
         assert pair in current_causes(connection)
     assert pair not in false_satisfactions(engine, judge).all
-
-
-def test_the_range_of_labels_is_what_the_system_ever_gave(judged_study):
-    engine, judge = judged_study
-    assert labels_given(engine, judge, 1) == {"positive"}
-    assert labels_given(engine, judge, 2) == {"positive", "neutral", "negative"}
-    assert proposed([True, True], [{"neutral"}] * 2, {"positive"}) == "label_range"
-    assert proposed([True, True], [{"neutral"}] * 2, {"positive", "neutral"}) == "all_wrong"
-    assert proposed([True, None], [{"neutral"}], {"neutral"}) is None
-    assert proposed([], [], set()) is None

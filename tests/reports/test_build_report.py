@@ -3,7 +3,6 @@
 import json
 import random
 
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,21 +30,12 @@ def test_a_cell_has_plain_types_and_what_is_unknown_is_null():
     )
     cell, unknown, unjudged = report["cells"]
     assert set(report) == {"signature", "cells", "relations", "overall", "rollups", "violations", "decisions"}
-    assert type(cell["groups"]) is int
     assert (cell["sr_observed"], cell["fs_rate"]["value"], cell["fs_rate"]["n"]) == (0.8, 0.25, 60)
     assert cell["sr_genuine"]["value"] == pytest.approx(0.6)
     assert unknown["sr_observed"] is unknown["fs_rate"]["value"] is unknown["sr_genuine"]["low"] is None
     assert (unjudged["sr_observed"], unjudged["fs_rate"]["low"]) == (0.8, None)
     assert "drawn" in unjudged["sr_genuine"]["reason"]
-    assert report["relations"][0]["order_observed"] == ["a", "c"]
-    assert report["relations"][0]["order_genuine"] == ["a"]
     assert json.loads(json.dumps(report, allow_nan=False)) == report
-
-
-def test_missing_counts():
-    frame = pd.DataFrame([row(waiting=None), row(system="b")]).astype({"waiting": "Int64", "judged": "Int64"})
-    cells = report_of_totals(frame.drop(columns=["drawn", "corpus"]), {})["cells"]
-    assert [(cell["waiting"], cell["drawn"], cell["judged"]) for cell in cells] == [(None, None, 60), (0, None, 60)]
 
 
 @pytest.mark.slow
@@ -59,11 +49,10 @@ def test_order_does_not_depend_on_the_rows_order():
     assert json.dumps(build(*rows)) == json.dumps(report)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("cells", "said"), [(39, []), (40, ["of 40 cells about 2 are expected to miss"])])
-def test_expected_misses_are_said_where_they_are_two(cells, said):
+@pytest.mark.parametrize("cells", [39, 40])
+def test_expected_misses_are_said_where_they_are_two(cells):
     notes = build(*(row(system=f"s{at}") for at in range(cells)))["signature"]["notes"]
-    assert [note.split(": ")[1].split(".")[0] for note in notes if "expected to miss" in note] == said
+    assert ["of 40 cells about 2 are expected to miss" in note for note in notes] == [True] * (cells == 40)
 
 
 # Violation rates as studies print them.
@@ -97,7 +86,7 @@ def test_a_table_worked_by_hand():
 
 CELL = st.builds(
     lambda relation, system, satisfied, violated, judged, false: (
-        relation, system, satisfied, violated, min(judged, satisfied), min(false, judged, satisfied),
+        relation, system, satisfied, violated, min(judged, satisfied), min(false, judged, satisfied)
     ),
     st.sampled_from(["MR1.1", "MR2.1", "MR5.1", "MR7.1"]), st.sampled_from("abc"), *[st.integers(0, 40)] * 4,
 )  # fmt: skip

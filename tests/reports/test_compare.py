@@ -41,16 +41,14 @@ def test_the_document_counts_what_changed(engine):
     document = compare("ol", "#2", engine, target="corpus", show=3)
     json.dumps(document, allow_nan=False)
     every = document["all"]
-    counts = {name: every[name] for name in ("groups", "fixed", "broke", "informative", "judged")}
-    assert counts == {"groups": 20, "fixed": 2, "broke": 6, "informative": 10, "judged": 0}
+    counts = [every[name] for name in ("groups", "fixed", "broke", "informative", "judged")]
+    assert counts == [20, 2, 6, 10, 0]
     assert every["observed"]["estimate"] == every["observed"]["low"] == pytest.approx(0.2)
     rise = every["genuine"]
     assert (rise["estimate"], rise["low"], rise["high"]) == (None, pytest.approx(-0.2), pytest.approx(0.4))
     assert [(group["old"], group["new"]) for group in document["broke"]] == [("satisfied", "violated")] * 3
     first = document["broke"][0]["members"][1]
-    assert first["texts"][0] in [f"Film {n}!" for n in range(10, 16)]
     assert (first["role"], first["old"], first["new"]) == ("follow_up", P, N)
-    assert [(group["old"], group["new"]) for group in document["fixed"]] == [("violated", "satisfied")] * 2
     assert all(len(line) <= 100 for line in printed(compare_sections)(document))
 
 
@@ -127,11 +125,6 @@ def test_studies_are_compared_together(tmp_path):
     assert errors[2] == pytest.approx((errors[0] ** 2 + errors[1] ** 2) ** 0.5 / 2)
 
 
-def decided(text, estimate, low, high):
-    rise = {"estimate": estimate, "low": low, "high": high, "p": None, "p_holm": None}
-    return decide(text, {"all": {"observed": rise, "genuine": rise}, "relations": []})
-
-
 @pytest.mark.parametrize(
     ("text", "value", "outcome"),
     [
@@ -145,7 +138,8 @@ def decided(text, estimate, low, high):
     ],
 )
 def test_a_condition_is_decided_by_the_interval(text, value, outcome):
-    assert decided(text, *value)[0] == outcome
+    rise = dict(zip(("estimate", "low", "high"), value, strict=True))
+    assert decide(text, {"all": {"observed": rise, "genuine": rise}, "relations": []})[0] == outcome
 
 
 @pytest.mark.parametrize("text", ["genuine drop > 2 points", "rise > 2", "rise > 200 points"])

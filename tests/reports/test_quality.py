@@ -5,11 +5,9 @@ import json
 import pandas as pd
 import pytest
 
-from audit.cli import main
 from audit.judging.settings import JudgingSettings
 from audit.reports.quality import quality_report
-from audit.reports.record import RECORD_COLUMNS, Record, judging_record
-from audit.store import open_store
+from audit.reports.record import RECORD_COLUMNS, Record
 
 POSITIVE, NEGATIVE = frozenset({"positive"}), frozenset({"negative"})
 
@@ -54,17 +52,3 @@ def test_by_hand(two_annotators):
     )  # fmt: skip
     assert report["settings"]["pass_mark"] == 0.9
     json.dumps(report, allow_nan=False)
-
-
-def test_of_a_judged_database(judged, capsys):
-    record = judging_record(open_store(judged))
-    assert record.people == ("anna", "ben")
-    report = quality_report(record)
-    anna = report["annotators"][0]
-    assert anna["judgements"] > 10
-    assert 0 < anna["others"]["value"] < 1
-    assert anna["settled"]["value"] is not None
-    # What is adjudicated counts before what people said, so not all of it is theirs.
-    assert any(annotator["settled"]["part"] < annotator["settled"]["whole"] for annotator in report["annotators"])
-    assert main(["quality", "--db", judged, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(report))

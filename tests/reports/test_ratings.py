@@ -11,13 +11,8 @@ REPEATED = "item,annotator,label\n1,a,x\n1,b,x\n1,a,y\n1,a,y\n2,a,x\n2,b,z\n2,a,
 @pytest.fixture
 def written(tmp_path):
     """`written(text)` -> path of ratings.csv."""
-
-    def make(content):
-        path = tmp_path / "ratings.csv"
-        path.write_text(content, encoding="utf-8")
-        return path
-
-    return make
+    path = tmp_path / "ratings.csv"
+    return lambda content: path.write_text(content, encoding="utf-8") and path
 
 
 def rows(rated):

@@ -1,4 +1,4 @@
-"""Contradictions on the same input in the document and in every form of it, and what they are kept apart from."""
+"""Contradictions on the same input in the document, and what they are kept apart from."""
 
 import hashlib
 
@@ -7,8 +7,6 @@ import pytest
 from audit.relations import registry, uses
 from audit.relations.base import unchanged
 from audit.relations.expect import different
-from audit.reports.html import to_html
-from audit.reports.sections import to_terminal
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.runner.options import RunOptions
@@ -72,9 +70,6 @@ def test_contradictions_are_told_apart_from_violations(made):
     assert steady["share"]["low"] == 0 < steady["share"]["high"]
     assert (swaying["share"]["value"], swaying["disagreement"]["value"]) == pytest.approx((1, 2 / 3))
     assert {swaying["least_calls"], swaying["most_calls"]} == {3}
-    assert [label["inputs"] for label in swaying["labels"]] == [
-        swaying["inputs"] if label["label"] == "positive" else 0 for label in swaying["labels"]
-    ]
     assert 0 < shaken["contradicted"] < shaken["inputs"]
 
     cells = {(cell["relation"], cell["system"].rpartition(":")[2]): cell for cell in entry["cells"]}
@@ -95,10 +90,6 @@ def test_contradictions_are_told_apart_from_violations(made):
     assert cells["T3", "steady"]["reason"] is not None
     assert cells["T3", "steady"]["groups"] is None
 
-    text = " ".join(to_terminal(report, full=True).split())
-    assert "Contradictions on the same input" in text
-    assert "not known of T3" in text
-    assert "同一输入上的自相矛盾" in to_html(report, "zh")
     # The rest of the report is what it is without repeats.
     once, often = made(1, "steady"), made(3, "steady")
     assert often.pop("repeats")

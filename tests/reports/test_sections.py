@@ -4,14 +4,10 @@ import random
 import re
 from html import unescape
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
-import audit
-from audit.cli import main
-from audit.errors import UnknownName
 from audit.messages import message
 from audit.reports import charts, sections
 from audit.reports.basis import basis_of_totals
@@ -35,24 +31,11 @@ def fake(relations=20, systems=SYSTEMS, seed=1):
             groups = rng.randint(200, 2000)
             satisfied = int(groups * rng.uniform(0.4, 0.95))
             judged = rng.choice([min(60, satisfied), rng.randint(0, 30), 0])
-            rows.append(
-                {
-                    "study": "s1" if number < 13 else "s2",
-                    "corpus": "rotten-tomatoes" if number < 13 else "polarity-v2",
-                    "task": "sentiment",
-                    "relation": f"MR{1 + number // 4}.{1 + number % 4}",
-                    "system": system,
-                    "groups": groups,
-                    "satisfied": satisfied,
-                    "violated": groups - satisfied - 3,
-                    "inapplicable": 2,
-                    "errors": 1,
-                    "drawn": 60,
-                    "judged": judged,
-                    "false": int(judged * rng.uniform(0.05, 0.9)),
-                    "waiting": 60 - judged,
-                }
-            )
+            study, corpus = ("s1", "rotten-tomatoes") if number < 13 else ("s2", "polarity-v2")
+            row = {"study": study, "corpus": corpus, "task": "sentiment", "system": system, "groups": groups}
+            row |= {"relation": f"MR{1 + number // 4}.{1 + number % 4}", "satisfied": satisfied, "drawn": 60}
+            row |= {"violated": groups - satisfied - 3, "inapplicable": 2, "errors": 1, "judged": judged}
+            rows.append(row | {"false": int(judged * rng.uniform(0.05, 0.9)), "waiting": 60 - judged})
     return build_report(
         basis_of_totals(pd.DataFrame(rows), "population"), {"audit": "0.1.0", "seed": 0, "notes": [NOTE]}, waiting=321
     )
@@ -71,15 +54,13 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
-        if tag not in self.VOID:
-            self.open.append(tag)
+        self.open += [] if tag in self.VOID else [tag]
 
     def handle_startendtag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
 
     def handle_endtag(self, tag):
-        if tag not in self.VOID:
-            assert self.open.pop() == tag
+        assert tag in self.VOID or self.open.pop() == tag
 
     def handle_data(self, data):
         if self.open and self.open[-1] != "style":
@@ -118,18 +99,11 @@ def report():
     slices = place | {"slices": ["drama"], "empty": ["empty"], "unsliced": 2, "reason": None, "relations": ["MR1.1"]}
     slices |= {"systems": ["vader"], "decisions": [{"slice": "drama", **document["decisions"][0]}]}
     document["slices"] = [slices | {"rates": [part, part | {"relation": "MR1.1"}]}]
-    rates = ("observed", "genuine")
     test = {"groups": 9, "clusters": 9, "judged": None, "inside": 0.4, "outside": 0.2, "difference": 0.2, **INTERVAL}
     test |= place | {"slice": "drama", "system": "vader", "rate": "observed", "p": 0.001, "q": 0.01, "found": True}
-    untested = [{"study": "s1", "by": "length", "slice": "1–2", "rate": rate, "systems": ["vader"]} for rate in rates]
-    document["slice_tests"] = {"level": 0.05, "least": 30, "tests": [test] * 11, "untested": untested, "reason": None}
-    score = {"system": "vader", "right": 7, "accuracy": RATE, "sr_observed": 0.9, "sr_genuine": RATE}
-    orders = {f"order_{name}": ["vader", "hiv4"] for name in ("accuracy", "observed", "genuine")}
-    accuracy = {"task": "sentiment", "study": "s1", "corpus": "film", "sources": 9, "reason": None, "over": "all"}
-    document["accuracy"] = [accuracy | {"systems": [score, score | {"system": "hiv4"}], **orders}]
-    calls = {"system": "vader", "take": "majority", "inputs": 9, "least_calls": 2, "most_calls": 3, "failed": 2}
+    document["slice_tests"] = {"level": 0.05, "least": 30, "tests": [test] * 11, "reason": None}
+    calls = {"system": "vader", "inputs": 9, "least_calls": 2, "most_calls": 3, "failed": 2}
     calls |= {"contradicted": 2, "share": RATE, "disagreement": RATE}
-    calls |= {"labels": [{"label": "neutral", "inputs": 4, "contradicted": 2}]}
     by_call = {"relation": "MR1.1", "system": "vader", "groups": 9, "calls": 2, "unstable": 3, "share": RATE}
     by_call |= {"vr_first": 0.2, "vr_mean": 0.3, "vr_by_chance": 0.1, "violated": 4, "always_violated": 1}
     by_call["reason"] = None
@@ -137,7 +111,7 @@ def report():
     why = [message(f"repeats.{code}", problem="") for code in codes]
     unknown = [dict.fromkeys(by_call) | {"relation": "MR5.2", "system": "vader", "reason": reason} for reason in why]
     repeats = {"task": "sentiment", "study": "s1", "corpus": "film", "cells": [by_call, *unknown]}
-    document["repeats"] = [repeats | {"systems": [calls, calls | {"take": "first"}]}]
+    document["repeats"] = [repeats | {"systems": [calls]}]
     change = {"key": "key", "before": None, "after": ["after"], "version": 2, "at": "2026-03-09T08:00:00"}
     plan = {"plan": "study", "study": 1, "version": 2, "frozen_version": 1, "frozen_at": "2026-03-02T09:41:00"}
     plan |= {"run_began": "2026-03-02T10:00:00", "judgements": 12, "judgements_before": 3, "changed": [change]}
@@ -146,13 +120,8 @@ def report():
     named |= {"named_at": "2026-03-02T09:41:00", "answers_before": 0, "difference": 0.1, **INTERVAL, "p": 0.01}
     document["primary"] = [named | {"relations": 2, "compared": 3, "p_holm": 0.01, "apart": True, "reason": None}]
     document["sensitivity"] = {"labels": ["neutral"], "fs_rate": 0.2, "fs_rate_right": 0.1}
-    document["signature"] |= {
-        "interval": "midp",
-        "confidence": 0.95,
-        "target": "population",
-        "delta": 0.02,
-        "notes": [],
-    }
+    signed = {"interval": "midp", "confidence": 0.95, "target": "population", "delta": 0.02, "notes": []}
+    document["signature"] |= signed
     # Reasons of cells are sentences of whoever made them, not of the renderers.
     return document | {name: translated(document[name]) for name in ("rollups", "relations", "cells", "violations")}
 
@@ -229,7 +198,7 @@ def test_charts_of_a_report_are_what_vega_lite_knows(monkeypatch, report):
         return checked[-1]
 
     monkeypatch.setattr(charts, "spec_of", spec_of)
-    assert to_html(report).count('<svg class="chart"') == len(checked) > 8
+    assert to_html(report).count('<svg class="chart"') == len(checked) >= 8
 
 
 @pytest.mark.slow
@@ -278,19 +247,3 @@ def test_nothing_in_a_chinese_page_is_english_but_data(report):
     assert '<html lang="zh-Hans">' in page
     assert "<title>有多少满足是虚假的？</title>" in page
     Page(page)  # every tag is closed
-
-
-@pytest.mark.slow
-def test_the_command_and_the_library_write_chinese(tmp_path: Path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    totals = pd.DataFrame([{"relation": "MR1", "system": "a", "sr_observed": 0.9, "fs_rate": 0.5}])
-    totals.to_csv("totals.csv", index=False)
-    result = audit.rerank("totals.csv")
-    result.to_html("chinese.html", language="zh")
-    assert "有多少满足是虚假的？" in Path("chinese.html").read_text(encoding="utf-8")
-    result.to_html("english.html")
-    assert "How much of the satisfaction is false?" in Path("english.html").read_text(encoding="utf-8")
-    with pytest.raises(UnknownName, match="known are: en, zh"):
-        result.to_html("other.html", language="fr")
-    assert main(["report", "--db", "none.db", "--language", "fr"]) == 2
-    assert "zh" in capsys.readouterr().err

@@ -54,9 +54,5 @@ def test_outputs_that_gold_never_says(report):
     assert entry["fs_rate"] == pytest.approx(10 / 20) == lacking["overall"]["fs_rate"]["value"]
     assert entry["fs_rate_right"] == pytest.approx(6 / 20)
     assert lenient_text(lacking, Say()).startswith("Gold never says neutral")
-
-
-@pytest.mark.slow
-def test_gold_that_says_every_label_needs_no_such_line(report):
     whole = report(["neutral"] * 2 + TWO[2:])
     assert (whole["sensitivity"], lenient_text(whole, Say())) == (None, "")

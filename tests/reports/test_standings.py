@@ -36,7 +36,7 @@ def compare(systems):
         # Without a genuine rate a may still have anything up to .9, but c cannot exceed its .2.
         ({"a": (0.9, None), "b": (0.8, 0.3), "c": (0.7, 0.5)}, ["a", "b", "c"], ["c", "b"], ["a"], [], (True, False)),
         ({"a": (0.9, 0.3), "b": (0.8, 0.5), "c": (0.2, None)}, ["a", "b", "c"], ["b", "a"], ["a"], ["b"], (True, True)),
-        ({"a": (None, None)}, [], [], [], [], (False, False)),
+        ({"a": (None, None)}, [], [], [], [], (False, False))
     ],
 )  # fmt: skip
 def test_orders_by_hand(systems, observed, genuine, best, after, changes):

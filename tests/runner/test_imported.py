@@ -207,7 +207,8 @@ def test_gold_of_a_follow_up_goes_before_what_its_relation_carries(relation, fil
     report = study_report(engine)
     assert [report["cells"][0][name] for name in ("judged", "false", "waiting")] == [2, 1, 0]
     # The follow-ups are no sources: accuracy does not count them.
-    assert (report["accuracy"][0]["sources"], report["accuracy"][0]["systems"][0]["right"]) == (2, 2)
+    accuracy = report["decisions"][0]["accuracy"]
+    assert (accuracy["texts"], accuracy["systems"][0]["accuracy"]["value"]) == (2, 1)
 
 
 def test_several_calls_on_an_input_are_repeats_of_which_the_first_answer_counts(file, engine):

@@ -4,10 +4,9 @@ import pytest
 
 from audit.cli import main
 from audit.errors import BadFile
-from audit.judging.settings import settings_of
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
-from audit.store import open_store, table_of, tables
+from audit.store import open_store
 from audit.studies.jobs import STEPS, carry_out
 
 
@@ -50,18 +49,6 @@ def test_broken_off_anywhere_it_ends_with_the_same_report(plan, tmp_path):
         return study_report(engine)
 
     assert ended("broken", "sample", "gold") == ended("calm")
-
-
-@pytest.mark.slow
-def test_settings_are_the_plans(engine, plan, people):
-    films = plan(judging__repeat_share=0.1, judging__gold=False)
-    with InProcess() as executor:
-        carry_out(engine, films, executor, by=people["boss"])
-    with engine.connect() as connection:
-        assert settings_of(connection).repeat_share == 0.1
-        logged = connection.execute(table_of(tables.Log).select()).mappings().all()
-    (entry,) = [row for row in logged if row["action"] == "setting"]
-    assert (entry["annotator_id"], entry["detail"]["name"]) == (people["boss"], "repeat_share")
 
 
 @pytest.mark.slow

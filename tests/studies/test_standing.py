@@ -130,7 +130,4 @@ def test_judging_and_gold_that_are_otherwise(engine, done):
 @pytest.mark.slow
 def test_how_the_report_is_computed_is_compared_where_it_was_planned(engine, done):
     done(report__delta=0.02, report__target="corpus")
-    assert deviations(engine) == {
-        "report.target": ("corpus", "population"),
-        "report.delta": (0.02, 0.0),
-    }
+    assert deviations(engine) == {"report.target": ("corpus", "population"), "report.delta": (0.02, 0.0)}

@@ -5,7 +5,7 @@ from sqlalchemy import event
 
 from audit.errors import AuditError, BadFile, NotAllowed
 from audit.studies.jobs import begin_job, jobs, stop_job
-from audit.studies.versions import Change, change_text, changes, freeze, frozen_version, set_plan, steps, versions
+from audit.studies.versions import Change, change_text, freeze, frozen_version, set_plan, steps, versions
 
 
 def test_a_version_is_stored_only_where_something_changed(engine, plan):
@@ -47,15 +47,6 @@ def test_of_two_versions_at_once_one_is_refused(engine, plan):
     with pytest.raises(AuditError, match="somebody else has changed this plan at this moment"):
         set_plan(engine, plan(sample__base=9))
     assert len(versions(engine, "films")) == 1
-
-
-def test_changes_look_into_tables_and_at_keys_that_one_side_lacks():
-    before = {"study": {"set": {"MR6.1": {"sentences": 5}}}, "judging": {}}
-    after = {"study": {"set": {}}, "judging": {"fresh": 1}}
-    assert changes(before, after) == [
-        Change("study.set.MR6.1.sentences", 5, None),
-        Change("judging.fresh", None, 1),
-    ]
 
 
 @pytest.mark.parametrize("who", ["ann", "judge"])
