@@ -47,8 +47,11 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prep
     flag(prepared.engine, prepared.ann.id, again.id, HOSTILE)
     question = next_question(prepared.engine, prepared.ben.id)
     assert question is not None
-    judge(prepared.engine, prepared.ben.id, question.id, "neutral")
-    mark_stale(prepared.engine, prepared.boss.id, "sentiment", "input", 99, HOSTILE)
+    outdated = judge(prepared.engine, prepared.ben.id, question.id, "neutral")
+    judgement = table_of(tables.Judgement)
+    with prepared.engine.begin() as connection:
+        connection.execute(judgement.update().where(judgement.c.id == outdated).values(guideline=1))
+    mark_stale(prepared.engine, prepared.boss.id, "sentiment", "input", 2, HOSTILE)
     with app_server(str(prepared.path), folder / "log.txt") as address:
         yield address, prepared
 
