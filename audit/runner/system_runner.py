@@ -25,7 +25,7 @@ from audit.runner.batch import CALL, Batch, Identity, Lacks, failed, is_asynchro
 from audit.runner.budget import Budget, Sending, meter_of
 from audit.runner.dispatch import Asked, BoundSystem, Pace
 from audit.runner.executors import Executor, InProcess, Lost, Processes, Waiting, outcome
-from audit.runner.fitting import asked_once, lacks_of
+from audit.runner.fitting import lacks_of
 from audit.runner.options import ONCE, TIME_LIMIT, CommonOptions, RunOptions
 from audit.runner.progress import Watcher
 from audit.runner.studies import Later, Sampled, opened, system_id
@@ -282,8 +282,7 @@ def bind_systems(
         id = system_id(connection, system)
         by_key = answered.get(spec, {})
         inputs, _ = store_inputs(connection, {key: item for key, (item, _) in by_key.items()})
-        repeats = 1 if asked_once(system) else runner.options.repeats
-        asked = Asked(id, repeats, runner.options.retry_errors, set(by_key) if repeats == 1 else set())
+        asked = Asked(id, runner.options.retry_errors, set(by_key))
         asked.keep(connection, {key: inputs[key] for key in by_key}, range(1, 2), [said for _, said in by_key.values()])
         systems[id] = BoundSystem(
             id,

@@ -14,7 +14,6 @@ from interrupting import Interrupting
 from pebble import ProcessExpired
 from sqlalchemy import select
 
-from audit.cli import main
 from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import ask_next
@@ -327,15 +326,3 @@ def test_a_system_that_is_lost_again_and_again_stops_the_run_and_what_was_finish
     run(whole, toy_corpus(), own.specs("calm"), toy_relations, InProcess())
     for name in ("verdict", "group", "member", "progress"):
         assert content(engine, name) == content(whole, name)
-
-
-def test_a_system_that_fails_in_every_group_ends_the_run_with_a_status(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "half.py").write_text(
-        'def half(text):\n    if text.istitle():\n        raise ValueError("no capitals")\n    return "positive"\n'
-    )
-    (tmp_path / "texts.csv").write_text("text\nIt is good.\nIt is bad.\n")
-    command = ["run", "--corpus", "texts.csv", "--systems", "half:half", "--relations", "title-case", "--workers", "0"]
-    assert main(command) == 1
-    assert "failed in every group" in capsys.readouterr().err
