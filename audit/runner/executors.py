@@ -6,6 +6,7 @@ job's result, or `Lost` where it took too long or its process died. Whoever does
 
 import asyncio
 import faulthandler
+import gc
 import multiprocessing
 import os
 import pickle
@@ -58,6 +59,9 @@ class Executor:
 
     def submit(self, job: Any) -> Future[Any]:
         raise NotImplementedError
+
+    def share(self, job: Job) -> None:
+        """Do a job before others, where processes that come later share what it loads."""
 
     def __enter__(self) -> Self:
         return self
@@ -132,6 +136,10 @@ class Processes(Executor):
         future.add_done_callback(self._note)
         return future
 
+    def share(self, job: Job) -> None:
+        if self._pool is None and multiprocessing.get_start_method() == "fork":
+            job.work()
+
     def _note(self, future: Future[Any]) -> None:
         self._open.pop(future, None)
         if not future.cancelled() and isinstance(future.exception(), BrokenProcessPool):
@@ -151,6 +159,7 @@ class Processes(Executor):
 
 def _begin() -> None:
     """Begin a process: it must not outlive a parent that was killed, whatever its job does."""
+    gc.freeze()  # looking through what it shares with others would make it its own
     threading.Thread(target=_end_with_parent, daemon=True).start()
     # A process that ends with 0 is none that pebble would miss: its job would be lost at its limit only.
     leave = os._exit

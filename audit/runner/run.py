@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Engine, delete, func, or_, select
 
-from audit.corpora.base import Corpus
+from audit.corpora.base import Corpus, languages_of
 from audit.errors import AuditError
 from audit.messages import counted
-from audit.relations import Outcome, Relation
+from audit.relations import Fixed, Outcome, Relation
 from audit.relations.composition import parts_of
 from audit.relations.validity import Fitted
 from audit.runner.budget import Budget
@@ -47,9 +47,11 @@ from audit.store.bulk import group_ids
 from audit.store.core import count_rows, group, input_table, member, output, progress, source, verdict
 from audit.store.patient import Patient
 from audit.tasks import Input, base_of
+from audit.text.tools import find_tools
 
 TRIES = 3  # How many workers may be lost while they make the groups of a chunk
 TOGETHER = 8  # Chunks whose inputs are asked for together, at least
+_FEW = 5  # Sources whose groups are made once before there are processes
 AT_ONCE = 10_000  # Inputs and systems whose repeated calls are made together
 
 
@@ -163,6 +165,8 @@ def run(
     budget.check(by_spec.values())
     for sentence in remarks(corpus, by_spec, relations, options):
         watcher.says(sentence)
+    if isinstance(database, Later) and database.is_new:
+        executor.share(_first_groups(sampled, relations))
     with SystemRunner(executor, by_spec, options, watcher, budget) as runner:
         answered = runner.first_answers(sampled, database)
         store = Patient(opened(database), watcher.says)
@@ -189,6 +193,15 @@ def run(
         left = store.read(lambda connection: _todo(connection, study, bound, by_id))
         raise LimitReached(budget, replace(result, left=sum(map(study.size, left))))
     return result
+
+
+def _first_groups(sampled: Sampled, relations: Sequence[Relation]) -> Planning:
+    """Return a job that loads what most groups take, but no model that begins threads: a process with threads is not to
+    be forked. Taggers that tag many texts at once have none."""
+    tools = map(find_tools, languages_of(sampled.corpus))
+    fixed = [one for one in relations if isinstance(one, Fixed) and not (one.limits or "proposer" in one.params)]
+    few = sampled.sources[:_FEW] if all(one and one.tag_all for one in tools) else []
+    return Planning(tuple((row.input, "") for _, row in few), tuple(fixed))
 
 
 Todo = dict[int, dict[int, list[Bound]]]  # Chunk -> system -> relations that are not finished
