@@ -123,5 +123,5 @@ def _follow_study(
             chunk.planned(planned_groups(executor, job, future))
             while wanted := chunk.wanted():
                 chunk.take({number: made[number].add(items, lacks[number]) for number, items in wanted.items()})
-            for number, relation in chunk.hanging():
-                made[number].hanging[relation.name] += 1
+            for group in chunk.hanging:
+                made[group.system].hanging[group.relation.name] += 1
