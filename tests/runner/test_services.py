@@ -5,6 +5,7 @@ import json
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from chatting import chat_file, reply
@@ -111,23 +112,15 @@ def test_a_system_that_only_fails_is_refused_and_one_that_fails_at_times_is_not(
 # Limits.
 
 
-class Paid:
-    """A system as a meter sees it."""
-
-    def __init__(self, batch=1, price=None):
-        self.name, self.batch, self.price = "paid", batch, price
-
-    async def run_async(self, inputs):
-        raise AssertionError("nobody asks it")
-
-
 @given(st.integers(1, 30), st.integers(1, 6), st.integers(1, 60), st.integers(0, 30), st.floats(0.01, 1))
 def test_as_many_fit_as_the_limits_allow(limit, batch, number, spent, price):
     inputs, room = [Input.of(f"{at}") for at in range(number)], max(0, limit - spent) * batch
     for options in (RunOptions(max_calls=limit), RunOptions(max_cost=limit * price)):
         budget = Budget(options)
         budget.spend(Sending(spent, cost=spent * price))
-        assert budget.fits(Meter(Paid(batch, Price(call=price))), inputs) == min(number, room)
+        assert budget.fits(Meter(SimpleNamespace(name="paid", batch=batch, price=Price(call=price))), inputs) == min(
+            number, room
+        )
         assert budget.reached == (room == 0)
 
 
