@@ -305,9 +305,9 @@ class Dask(Executor):
         return future
 
     def __exit__(self, *problem: object) -> None:
-        with suppress(Exception):  # a cluster that does not answer any more cannot be asked to leave
-            self._executor.shutdown(wait=False, cancel_futures=True)
-            self._client.close(timeout=_CONNECT)
+        for leave in (lambda: self._executor.shutdown(wait=False), lambda: self._client.close(timeout=_CONNECT)):
+            with suppress(Exception):  # a cluster that does not answer any more cannot be asked to leave
+                leave()
 
 
 def executor_of(options: CommonOptions = ONCE) -> Executor:

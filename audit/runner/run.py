@@ -44,7 +44,7 @@ from audit.runner.underway import only_run
 from audit.store import integers, pieces, rows_among, write_much
 from audit.store.brought import note_brought
 from audit.store.bulk import group_ids
-from audit.store.core import count_rows, group, input_table, member, output, progress, source, verdict
+from audit.store.core import count_rows, group, input_table, member, output, progress, repeat, source, verdict
 from audit.store.patient import Patient
 from audit.tasks import Input, base_of
 from audit.text.tools import find_tools
@@ -186,8 +186,7 @@ def run(
             watcher.begin(sum(study.size(number) for number in todo))
             _Run(dispatcher, store, study, executor, watcher, fitted_to(sampled, relations) if todo else {}).do(todo)
             if options.repeats > 1:
-                runner.prepare()
-                _ask_again(dispatcher, store, study, options)
+                _ask_again(runner, dispatcher, store, study)
     result = store.read(lambda connection: _result(connection, study, counts, bound, by_id))
     if budget.reached:
         left = store.read(lambda connection: _todo(connection, study, bound, by_id))
@@ -325,23 +324,28 @@ def _todo(
     return todo
 
 
-def _ask_again(dispatcher: Dispatcher, store: Patient, study: StudyRow, options: RunOptions) -> None:
+def _ask_again(runner: SystemRunner, dispatcher: Dispatcher, store: Patient, study: StudyRow) -> None:
     """Ask the systems until each was asked as often as wanted about the inputs of the study that it has an output for,
     unless it says that it always gives the same."""
+    number, retry = runner.options.repeats, runner.options.retry_errors
     moody = {id: bound for id, bound in dispatcher.systems.items() if not asked_once(bound.system)}
     for id, bound in moody.items():
-        bound.asked = AskedAgain(id, options.retry_errors, number=options.repeats)
+        bound.asked = AskedAgain(id, retry, number=number)
     said = or_(*(output.c[name].is_not(None) for name in ("label", "score", "text", "error")))
     in_study = select(group.c.id).join(member, member.c.group_id == group.c.id)
-    in_study = in_study.where(member.c.input_id == output.c.input_id, group.c.study_id == study.id).exists()
+    in_study = in_study.where(member.c.input_id == output.c.input_id, group.c.study_id == study.id)
+    made = select(func.count()).where(repeat.c.input_id == output.c.input_id, repeat.c.system_id == output.c.system_id)
+    made = made.where(repeat.c.error.is_(None)) if retry else made
     query = select(output.c.input_id, output.c.system_id).where(output.c.system_id.in_(moody), output.c.attempt == 1)
-    pairs = store.read(lambda connection: integers(connection, query.where(said, in_study)))
-    for piece in pieces(pairs.tolist(), AT_ONCE):
-        about = {input for input, _ in piece}
-        inputs = select(input_table).order_by(input_table.c.id)
+    query = query.where(said, in_study.exists(), made.scalar_subquery() < number)
+    pairs = store.read(lambda connection: integers(connection, query)).tolist()
+    if pairs:
+        runner.prepare()
+    for piece in pieces(pairs, AT_ONCE):
+        about, inputs = {input for input, _ in piece}, select(input_table).order_by(input_table.c.id)
         rows = store.read(lambda connection: list(rows_among(connection, inputs, input_table.c.id, about)))  # noqa: B023
-        by_id = {row.id: (row.key, Input.stored(row.texts, row.languages)) for row in rows}
-        dispatcher.ask({id: dict(by_id[input] for input, of in piece if of == id) for id in moody})
+        items = {row.id: (row.key, Input.stored(row.texts, row.languages)) for row in rows}
+        dispatcher.ask({id: dict(items[input] for input, of in piece if of == id) for id in moody})
         dispatcher.ids.clear()
 
 

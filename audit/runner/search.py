@@ -182,7 +182,9 @@ class SearchResult:
 
         texts, rows = text_columns(get_task(self.task).texts), []
         for one in map(Searched.as_json, self.found):
-            last = one["follow_ups"][-1] if one["follow_ups"] else {"texts": (None,) * 2, "output": None}
+            last: dict[str, Any] = (
+                one["follow_ups"][-1] if one["follow_ups"] else {"texts": (None,) * 2, "output": None}
+            )
             rows.append(
                 {"row": one["row"], **dict(zip(texts, one["texts"], strict=False)), "gold": one["gold"]}
                 | _said(one["output"], "")

@@ -111,6 +111,15 @@ def test_dask_loses_what_processes_lose(cluster):
 
 
 @pytest.mark.slow
+def test_the_cluster_is_left_running_and_what_waits_there_is_taken_back(cluster):
+    with Dask(cluster.address) as executor:
+        waiting = [executor.submit(Double(number, seconds=3)) for number in range(20)]
+    assert until(lambda: sum(future.cancelled() for future in waiting) > 10)
+    with Dask(cluster.address) as again:
+        assert results(again, Double(4)) == {Double(4): 8}
+
+
+@pytest.mark.slow
 def test_a_whole_run_on_two_dask_workers_ends_with_what_one_process_ends_with(own, tmp_path, capsys, content, cluster):
     """Three chunks, and a system that fails on some inputs; byte for byte the same report."""
     lines = ["text,gold", *(f"The film number {n} is good.,{('positive', 'negative')[n % 2]}" for n in range(600))]

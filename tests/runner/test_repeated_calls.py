@@ -2,11 +2,12 @@
 
 import pytest
 from interrupting import Interrupting
+from service import serving
 from sqlalchemy import select
 
 from audit.runner.executors import InProcess
 from audit.runner.options import RunOptions
-from audit.runner.run import run
+from audit.runner.run import LimitReached, run
 from audit.store import open_store, table_of, tables
 
 pytestmark = pytest.mark.usefixtures("asked_once", "small_chunks")
@@ -128,3 +129,14 @@ def test_calls_that_fail_are_kept_and_made_again_only_where_that_is_asked_for(mo
     assert len(after) == inputs
     assert all(sum(label != "ERROR" for label in labels) == 3 for labels in after.values())
     assert sum(labels.count("ERROR") for labels in after.values()) == failed  # they stay
+
+
+def test_a_limit_stops_repeated_calls_and_the_same_again_makes_the_rest(tmp_path, toy_corpus, toy_relations, engine):
+    with serving() as server:
+        args = engine, toy_corpus(), [server.file(tmp_path, "batch = 1")], toy_relations[:1], InProcess()
+        with pytest.raises(LimitReached, match="some repeated calls are left") as reached:
+            run(*args, RunOptions(repeats=2, max_calls=70))
+        assert (reached.value.ran.left, len(server.texts)) == (0, 70)
+        run(*args, RunOptions(repeats=2))
+    assert {server.texts.count(text) for text in server.texts} == {2}
+    assert set(map(len, calls(engine).values())) == {2}
