@@ -127,7 +127,6 @@ def run(
     with stored outputs is asked three of them again, and the run stops where it answers differently now (name it
     NAME@VERSION then). A run that --max-calls or --max-cost stops ends with status 3.
     """
-    from audit.judging.words import guideline_in_force, set_words
     from audit.relations.registry import with_lines
     from audit.runner.fitting import fitting_all
     from audit.runner.studies import Later
@@ -143,6 +142,8 @@ def run(
 
     def begin(engine: Any) -> None:
         if own:
+            from audit.judging.words import set_words
+
             set_words(engine, task, own, change=words.change_words)
 
     database = Later(db, begin)
@@ -150,6 +151,8 @@ def run(
     lines = [as_options(line, "retry_errors") for ran in results for line in ran.lines()]
     lines += [line for source in corpora for line in of_gold(source)]
     if own:
+        from audit.judging.words import guideline_in_force
+
         with database.engine.connect() as connection:
             version = guideline_in_force(connection, task, get_task(task).question_kind).version
         lines.append(f"Annotators read the words that you gave: version {version} of the guideline of {task}.")

@@ -38,12 +38,13 @@ class WordsOptions(Options):
 
     def content(self, tasks: Sequence[str]) -> dict[str, Any]:
         """Return the words for the one task that all these are, checked. Raises AuditError."""
-        from audit.judging.words import words_content
-
         own = dict(self.words) | ({} if self.question is None else {"question": self.question})
         if own and len(set(tasks)) > 1:
             raise AuditError(f"words are of one task, and these corpora are for {', '.join(sorted(set(tasks)))}")
-        words_content(tasks[0], own)
+        if own:
+            from audit.judging.words import words_content  # which loads pandas: a run has no use for it
+
+            words_content(tasks[0], own)
         return own
 
 

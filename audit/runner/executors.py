@@ -261,7 +261,7 @@ def _on_worker(pickled: bytes, limit: float | None, folder: str, modules: tuple[
     its nanny begins another, and Dask gives the job up after a few of them."""
     _prepare_worker(folder, modules)
     if limit is not None:
-        faulthandler.dump_traceback_later(limit, exit=True, file=sys.__stderr__)
+        faulthandler.dump_traceback_later(limit, exit=True)
     try:
         return _work(pickle.loads(pickled))  # noqa: S301  (from the run that this worker works for)
     finally:
@@ -294,7 +294,7 @@ class Dask(Executor):
     def places(self) -> int:  # type: ignore[override]
         """Threads of all workers; at least 1, for a cluster that grows when there is a job."""
         with suppress(OSError, AttributeError):
-            return max(1, sum(self._client.nthreads().values()))
+            return max(1, int(sum(self._client.nthreads().values())))
         return 1
 
     def submit(self, job: Any) -> Future[Any]:
@@ -305,9 +305,10 @@ class Dask(Executor):
         return future
 
     def __exit__(self, *problem: object) -> None:
-        for leave in (lambda: self._executor.shutdown(wait=False), lambda: self._client.close(timeout=_CONNECT)):
-            with suppress(Exception):  # a cluster that does not answer any more cannot be asked to leave
-                leave()
+        with suppress(Exception):  # a cluster that does not answer any more cannot be asked to leave
+            self._executor.shutdown(wait=False)
+        with suppress(Exception):
+            self._client.close(timeout=_CONNECT)  # type: ignore[no-untyped-call]
 
 
 def executor_of(options: CommonOptions = ONCE) -> Executor:
