@@ -308,7 +308,7 @@ class Dask(Executor):
         with suppress(Exception):  # a cluster that does not answer any more cannot be asked to leave
             self._executor.shutdown(wait=False)
         with suppress(Exception):
-            self._client.close(timeout=_CONNECT)  # type: ignore[no-untyped-call]
+            self._client.close(timeout=_CONNECT)
 
 
 def executor_of(options: CommonOptions = ONCE) -> Executor:
