@@ -113,7 +113,6 @@ def run(
 
     See runs (docs/how-to/run.md). A system with stored outputs is asked three of them again, and the run stops where
     it answers differently now (name it NAME@VERSION then). A run that a limit stops ends with status 3."""
-    from audit.judging.words import set_words
     from audit.relations.registry import with_lines
     from audit.runner.fitting import fitting_all
     from audit.runner.studies import Later
@@ -128,6 +127,8 @@ def run(
 
     def begin(engine: Any) -> None:
         if own:
+            from audit.judging.words import set_words
+
             set_words(engine, task, own, change=words.change_words)
 
     database = Later(db, begin)

@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from types import NoneType
@@ -199,24 +199,21 @@ def _accepted(task: Task, output: Output) -> Output:
         accepted = task.checked(output)
         # Nearly all are in Python's own types; a database takes neither NumPy's numbers nor half characters.
         if type(output.label) is not str or type(output.score) not in (float, NoneType) or output.text is not None:
-            label, score, text = accepted.label, accepted.score, accepted.text
-            accepted = Output(
-                None if label is None else str(label),
-                None if score is None else float(score),
-                None if text is None else _text(text),
-            )
-    return replace(accepted, details=_details(output.details)) if output.details else accepted
+            kinds = zip((str, float, _text), (accepted.label, accepted.score, accepted.text), strict=True)
+            accepted = Output(*(None if value is None else kind(value) for kind, value in kinds))  # type: ignore[operator]
+    if details := output.details:
+        return replace(
+            accepted, details={name: keep(details[name]) for name, keep in _KEPT.items() if details.get(name)}
+        )
+    return accepted
 
 
-def _details(details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is kept of an output's details: of what was read, a fingerprint tells whether it was the same."""
-    keep: dict[str, Callable[[Any], Any]] = {
-        "reasoning": lambda value: _text(value)[:_RAW],
-        "read": lambda value: fingerprint([_text(value)]),
-        "cut": int,
-        "used": dict,
-    }
-    return {name: kept(details[name]) for name, kept in keep.items() if details.get(name)}
+_KEPT: dict[str, Callable[[Any], Any]] = {
+    "reasoning": lambda value: _text(value)[:_RAW],
+    "read": lambda value: fingerprint([_text(value)]),  # which tells whether it was the same
+    "cut": int,
+    "used": dict,
+}
 
 
 def failed(reason: object, raw: object = None) -> Output:

@@ -7,8 +7,8 @@ the price in a system's file. A batch that does not fit any more is cut to what 
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass
 from operator import add
+from typing import NamedTuple
 
 from audit.errors import AuditError
 from audit.messages import counted
@@ -18,8 +18,7 @@ from audit.systems.endpoint import CHARACTERS_OF_TOKEN, Price
 from audit.tasks import Input
 
 
-@dataclass(frozen=True)
-class Sending:
+class Sending(NamedTuple):
     """What is sent to other machines. `cost` is in the currency of the price, where there is one."""
 
     calls: int = 0
@@ -27,8 +26,8 @@ class Sending:
     tokens: float = 0.0
     cost: float = 0.0
 
-    def __add__(self, other: "Sending") -> "Sending":
-        return Sending(*map(add, astuple(self), astuple(other)))
+    def __add__(self, other: "Sending") -> "Sending":  # type: ignore[override]
+        return Sending(*map(add, self, other))
 
 
 class Meter:
@@ -37,22 +36,20 @@ class Meter:
     it has a tokenizer."""
 
     def __init__(self, system: System) -> None:
-        self.name, self._system = system.name, system
+        self.name = system.name
         # Services take money for each request of a batch of theirs.
         self.batch: int = 1 if getattr(system, "batched", False) else getattr(system, "batch", None) or 1
         self.price: Price | None = getattr(system, "price", None)
-        self.counts_tokens = callable(getattr(system, "count_tokens", None))
+        self._characters = getattr(
+            system, "count_characters", lambda inputs: sum(len(t) for i in inputs for t in i.texts)
+        )
+        self._tokens = getattr(system, "count_tokens", None)
+        self.counts_tokens = callable(self._tokens)
 
     def of(self, inputs: Sequence[Input], times: int = 1) -> Sending:
-        count_tokens = getattr(self._system, "count_tokens", None)
-        characters = times * int(getattr(self._system, "count_characters", _characters)(inputs))
-        tokens = times * float(count_tokens(inputs)) if count_tokens else characters / CHARACTERS_OF_TOKEN
-        calls = times * -(-len(inputs) // self.batch)
+        characters, calls = times * int(self._characters(inputs)), times * -(-len(inputs) // self.batch)
+        tokens = times * float(self._tokens(inputs)) if self._tokens else characters / CHARACTERS_OF_TOKEN
         return Sending(calls, characters, tokens, self.price.of(calls, characters, tokens) if self.price else 0.0)
-
-
-def _characters(inputs: Sequence[Input]) -> int:
-    return sum(len(text) for item in inputs for text in item.texts)
 
 
 def meter_of(system: System) -> Meter | None:
@@ -84,14 +81,14 @@ class Budget:
         if self.max_cost is None:
             return
         free = [meter.name for meter in meters if meter.price is None]
-        problem = ""
         if free or not prices:
             whose = f"the file of the system {free[0]} has no price" if free else "no system here has a price"
             problem = f"{whose}; add price = {{...}} to it, or limit max_calls"
         elif len(prices) > 1:
             problem = f"the systems' prices are in {' and '.join(sorted(prices))}; run those of one currency at a time"
-        if problem:
-            raise AuditError(f"max_cost {self.max_cost:g}: {problem}", parameter=("max_cost", "max_calls"))
+        else:
+            return
+        raise AuditError(f"max_cost {self.max_cost:g}: {problem}", parameter=("max_cost", "max_calls"))
 
     def fits(self, meter: Meter, inputs: Sequence[Input], times: int = 1) -> int:
         """Return how many of these inputs, from the first on, may be sent so many times; notes where none may."""
@@ -129,8 +126,8 @@ class Budget:
         return f"{self._limits()} is reached after {self._said(self.spent)}"
 
     def _limits(self) -> str:
-        calls = [f"max_calls {self.max_calls:,}"] if self.max_calls is not None else []
-        return " or ".join([*calls, *([f"max_cost {self.max_cost:g}"] if self.max_cost is not None else [])])
+        limits = {"max_calls": self.max_calls, "max_cost": self.max_cost}
+        return " or ".join(f"{name} {limit:,g}" for name, limit in limits.items() if limit is not None)
 
     def _said(self, sending: Sending) -> str:
         cost = f", about {sending.cost:,.4g} {self.currency}" if self.currency else ""

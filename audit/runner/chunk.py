@@ -54,9 +54,9 @@ class PlannedGroup(NamedTuple):
     rejected: Verdict | None = None
 
 
-def rejected(limits: Iterable[Limit], source: Input, follow_ups: Sequence[Input], fitted: Fitted) -> Verdict | None:
+def rejected(limits: Sequence[Limit], source: Input, follow_ups: Sequence[Input], fitted: Fitted) -> Verdict | None:
     """Return the verdict on a group whose follow-ups break a limit; None where they keep all."""
-    fault = broken(list(limits), source, follow_ups, fitted)
+    fault = broken(limits, source, follow_ups, fitted)
     return None if fault is None else Verdict(Outcome.REJECTED, None if isnan(fault[0]) else fault[0], fault[1])
 
 
@@ -160,7 +160,8 @@ class Chunk:
         )
         self._shared: list[Group] = []
         self._chained: list[Group] = []
-        self._walking: list[Group] = []
+        self.hanging: list[Group] = []
+        """Groups that wait for outputs, to say what they want next."""
 
     def planning(self) -> Planning:
         relations = tuple(bound.relation for bound in self._fixed if isinstance(bound.relation, Fixed))
@@ -168,30 +169,29 @@ class Chunk:
 
     def planned(self, groups: Iterable[PlannedGroup]) -> None:
         """Take the groups of the planning job, and begin those that hang on a system's outputs."""
-        ids = list(self.sources)
-        keys_of = {id: source.input.key for id, source in self.sources.items()}
-        inputs = {key: self.sources[id].input for id, key in keys_of.items()}
-        for source, number, others, note, fault in groups:
-            id, bound = ids[source], self._fixed[number]
+        sources = list(self.sources.items())
+        inputs = {source.input.key: source.input for _, source in sources}
+        for place, number, others, note, fault in groups:
+            (id, source), bound = sources[place], self._fixed[number]
             inputs.update(others)
             roles: list[Role] = ["source", *["follow_up"] * len(others)]  # type: ignore[list-item]
-            group = Group(bound, id, [keys_of[id], *(key for key, _ in others)], roles, verdict=fault, note=note)
+            keys = [source.input.key, *(key for key, _ in others)]
+            group = Group(bound, id, keys, roles, verdict=fault, note=note)
             self._shared.append(group)
-            limits = filter(learns, bound.relation.limits)
+            limits = list(filter(learns, bound.relation.limits))
             if bound.relation.limits and self._rejects(group, [item for _, item in others], limits):
-                self.unasked.update((key, inputs[key]) for key in group.keys)
+                self.unasked.update((key, inputs[key]) for key in keys)
         for system, bounds in self.todo.items():
             relations = {bound.id for bound in bounds}
             for group in self._shared:
                 if group.relation.id in relations and group.verdict is None:
                     self._wanted[system].update((key, inputs[key]) for key in group.keys)
-        self._walking = self._chained = [
-            Group(bound, id, [], [], system, bound.relation.steps(source))
-            for system, bounds in self.todo.items()
-            for bound in bounds
-            if bound.relation.per_system
-            for id, source in self.sources.items()
-        ]
+            for bound in bounds:
+                if bound.relation.per_system:
+                    self._chained += [
+                        Group(bound, id, [], [], system, bound.relation.steps(source)) for id, source in sources
+                    ]
+        self.hanging = self._chained
         self._walk()
 
     def wanted(self) -> Wanted:
@@ -205,11 +205,8 @@ class Chunk:
         self._wanted = {system: {} for system in self.todo}
         self._walk()
 
-    def hanging(self) -> list[tuple[int, Bound]]:
-        return [(group.system, group.relation) for group in self._walking]
-
     def _walk(self) -> None:
-        self._walking = [group for group in self._walking if self._waits(group)]
+        self.hanging = [group for group in self.hanging if self._waits(group)]
 
     def _waits(self, group: Group) -> bool:
         """Take a group as far as outputs are there; whether it waits for more, which is then wanted."""
@@ -239,7 +236,7 @@ class Chunk:
             group.verdict = cut_verdict([outputs[key] for key, role in roles if role in COUNTED]) or group.verdict
         return False
 
-    def _rejects(self, group: Group, follow_ups: Sequence[Input], limits: Iterable[Limit]) -> bool:
+    def _rejects(self, group: Group, follow_ups: Sequence[Input], limits: Sequence[Limit]) -> bool:
         if group.verdict is None:
             group.verdict = rejected(limits, self.sources[group.source_id].input, follow_ups, self._fitted)
         return group.verdict is not None

@@ -1,9 +1,5 @@
 """Asks the systems of a run: what is stored is looked up, the rest is given to executors in batches and stored as it
-comes back.
-
-A system that is asked each input once has its outputs in `output`; one that failed may be asked again, as another
-attempt. Of a system that is asked several times every call is a row of `repeat`; the first that answers is what
-`output` has, and an output of an earlier run without repeats is the first call.
+comes back, in `output`; the calls of a system that is asked several times, in `repeat`.
 """
 
 import gc
@@ -17,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, func, or_, select
+from sqlalchemy import Connection, select
 
 from audit.errors import AuditError
 from audit.relations import Outcome
@@ -26,8 +22,6 @@ from audit.runner.budget import Meter
 from audit.runner.chunk import Wanted
 from audit.runner.executors import InProcess, Lost, outcome
 from audit.store import insert_new, rows_among, store_inputs, table_of, tables
-from audit.store.core import output as output_table
-from audit.store.core import repeat
 from audit.store.patient import Patient
 from audit.systems.base import System
 from audit.tasks import Input, Output
@@ -50,111 +44,83 @@ Outputs = dict[bytes, Output]
 Lacking = dict[bytes, range]  # The numbers of the calls that are still to be made, by key
 
 
-def _counting(calls: Mapping[int, Output]) -> Output:
-    return next((output for output in calls.values() if not output.error), next(iter(calls.values())))
+def _rows(connection: Connection, model: Any, system: int, ids: Ids) -> Iterator[tuple[bytes, int, Output]]:
+    """Yield key, number of the attempt or call, and output, in the order of numbers."""
+    table, keys = table_of(model), {id: key for key, id in ids.items()}
+    number = table.c.attempt if model is tables.Output else table.c.number
+    query = select(table, number.label("n")).where(table.c.system_id == system).order_by(number)
+    for row in rows_among(connection, query, table.c.input_id, keys):
+        yield keys[row.input_id], row.n, Output.stored(row._mapping)
+
+
+def _insert(connection: Connection, model: Any, system: int, made: Sequence[tuple[int, int, Output]]) -> int:
+    """Insert outputs, each with the id of its input and its number; return how many were new."""
+    inputs, numbers, outputs = zip(*made, strict=True) if made else ((), (), ())
+    number = "attempt" if model is tables.Output else "number"
+    rows: dict[str, Sequence[Any]] = {"input_id": inputs, "system_id": [system] * len(made), number: numbers}
+    return insert_new(connection, model, rows | {name: [getattr(one, name) for one in outputs] for name in _FIELDS})
 
 
 @dataclass
 class Asked:
-    """The stored outputs of a system that is asked each input `number` times; with `retry` those that failed once more,
-    but for the inputs that this run has `tried`."""
+    """The stored outputs of a system; with `retry` those that failed are asked for once more, but for those of inputs
+    that this run has `tried`."""
 
     id: int
-    number: int = 1
     retry: bool = False
     tried: set[bytes] = field(default_factory=set)
 
-    def _rows(self, connection: Connection, model: Any, ids: Ids) -> Iterator[tuple[bytes, int, Output]]:
-        """Yield key, number of the call or attempt, and output, in the order of numbers."""
-        table, keys = table_of(model), {id: key for key, id in ids.items()}
-        number = table.c.attempt if model is tables.Output else table.c.number
-        query = select(table, number.label("n")).where(table.c.system_id == self.id).order_by(number)
-        for row in rows_among(connection, query, table.c.input_id, keys):
-            yield keys[row.input_id], row.n, Output.stored(row._mapping)
-
     def find(self, connection: Connection, ids: Ids) -> tuple[Outputs, Lacking]:
         """Return the stored outputs of inputs, and the calls that are to be made of the others."""
-        if self.number == 1:
-            return self._find_once(connection, ids, self.retry)
-        once, _ = self._find_once(connection, ids)
-        calls, made, lacking = self._calls(connection, ids, once), Outputs(), Lacking()
-        for key, own in calls.items():
-            answered = sum(not output.error for output in own.values())
-            count = answered if self.retry and key not in self.tried else len(own)
-            if count < self.number:
-                first = max(own, default=0) + 1
-                lacking[key] = range(first, first + self.number - count)
-            else:
-                made[key] = once.get(key) or _counting(own)
-        new = {key: output for key, output in made.items() if key not in once}
-        return made | self._keep_counting(connection, ids, new), lacking
-
-    def _find_once(self, connection: Connection, ids: Ids, retry: bool = False) -> tuple[Outputs, Lacking]:
         outputs, lacking = Outputs(), dict.fromkeys(ids, range(1, 2))
-        for key, attempt, output in self._rows(connection, tables.Output, ids):  # the last attempt counts
+        for key, attempt, output in _rows(connection, tables.Output, self.id, ids):  # the last attempt counts
             outputs[key], lacking[key] = output, range(attempt + 1, attempt + 2)
-        if retry:
+        if self.retry:
             outputs = {key: it for key, it in outputs.items() if not it.error or key in self.tried}
         return outputs, {key: numbers for key, numbers in lacking.items() if key not in outputs}
 
     def keep(self, connection: Connection, ids: Ids, numbers: range, returned: Sequence[Output]) -> Outputs:
-        """Store what came back of these calls, in the order of `ids`; return the outputs that count."""
-        if self.number == 1:
-            return self.keep_outputs(connection, ids, returned, numbers.start)
-        made = zip(product(numbers, ids), returned, strict=True)
-        self._keep_calls(connection, ids, [(key, number, output) for (number, key), output in made])
-        calls = self._calls(connection, ids, {})
-        return self._keep_counting(connection, ids, {key: _counting(calls[key]) for key in ids})
-
-    def keep_outputs(self, connection: Connection, ids: Ids, outputs: Sequence[Output], attempt: int = 1) -> Outputs:
-        """Store outputs that count; return those that do: another study may have been quicker."""
-        rows: dict[str, Sequence[Any]] = {"input_id": list(ids.values()), "system_id": [self.id] * len(ids)}
-        rows["attempt"] = [attempt] * len(ids)
-        rows |= {name: [getattr(output, name) for output in outputs] for name in _FIELDS}
-        stored = dict(zip(ids, outputs, strict=True))
-        if insert_new(connection, tables.Output, rows) < len(ids):
-            stored |= {key: output for key, _, output in self._rows(connection, tables.Output, ids)}
+        """Store what came back, in the order of `ids`; return what counts: another study may have been quicker."""
+        made = [(id, numbers.start, output) for id, output in zip(ids.values(), returned, strict=True)]
+        stored = dict(zip(ids, returned, strict=True))
+        if _insert(connection, tables.Output, self.id, made) < len(made):
+            stored |= {key: output for key, _, output in _rows(connection, tables.Output, self.id, ids)}
         return stored
 
-    def is_lacking(self, connection: Connection) -> bool:
-        """Whether some inputs of the system have fewer calls than are to be made."""
-        made = select(func.count()).where(repeat.c.system_id == self.id, repeat.c.input_id == output_table.c.input_id)
-        made = made.where(repeat.c.error.is_(None)) if self.retry else made
-        said = or_(*(output_table.c[name].is_not(None) for name in _FIELDS[:-1]))
-        query = select(output_table.c.input_id).where(output_table.c.system_id == self.id, said)
-        few = query.where(made.scalar_subquery() < self.number).limit(1)
-        return self.number > 1 and connection.execute(few).first() is not None
 
-    def _keep_calls(self, connection: Connection, ids: Ids, calls: Iterable[tuple[bytes, int, Output]]) -> None:
-        rows = [
-            {"input_id": ids[key], "system_id": self.id, "number": number}
-            | {name: getattr(output, name) for name in _FIELDS}
-            for key, number, output in calls
-        ]
-        insert_new(connection, tables.Repeat, rows)
+@dataclass
+class AskedAgain(Asked):
+    """The calls of a system that is asked each input `number` times; its output that counts is the first of them."""
 
-    def _calls(self, connection: Connection, ids: Ids, once: Outputs) -> dict[bytes, dict[int, Output]]:
-        """Return all calls on inputs."""
+    number: int = 2
+
+    def calls(self, connection: Connection, ids: Ids) -> tuple[list[tuple[int, int, Output]], Lacking]:
+        """Return the outputs that are calls to be stored yet, and the calls that are to be made."""
         calls: dict[bytes, dict[int, Output]] = {key: {} for key in ids}
-        for key, number, output in self._rows(connection, tables.Repeat, ids):
+        for key, number, output in _rows(connection, tables.Repeat, self.id, ids):
             calls[key][number] = output
-        new = []
-        for key, output in once.items():
+        new, lacking = [], Lacking()
+        for key, output in Asked(self.id).find(connection, ids)[0].items():
             made = calls[key]
             if not made or (not output.error and all(call.error for call in made.values())):
-                made[max(made, default=0) + 1] = output
-                new.append((key, max(made), output))
-        self._keep_calls(connection, ids, new)
-        return calls
+                new.append((ids[key], max(made, default=0) + 1, output))
+                made[new[-1][1]] = output
+        for key, made in calls.items():
+            count = sum(not (self.retry and call.error) for call in made.values())
+            if count < self.number:
+                first = max(made, default=0) + 1
+                lacking[key] = range(first, first + self.number - count)
+        return new, lacking
 
-    def _keep_counting(self, connection: Connection, ids: Ids, counting: Outputs) -> Outputs:
-        """Store outputs of inputs that have none yet, or an error; return those that count now."""
-        own = Asked(self.id)
-        outputs, lacking = own._find_once(connection, {key: ids[key] for key in counting}, retry=True)
-        for numbers in set(lacking.values()):
-            new = {key: ids[key] for key, those in lacking.items() if those == numbers}
-            outputs |= own.keep_outputs(connection, new, [counting[key] for key in new], numbers.start)
-        return outputs
+    def find(self, connection: Connection, ids: Ids) -> tuple[Outputs, Lacking]:
+        new, lacking = self.calls(connection, ids)
+        _insert(connection, tables.Repeat, self.id, new)
+        return {}, lacking
+
+    def keep(self, connection: Connection, ids: Ids, numbers: range, returned: Sequence[Output]) -> Outputs:
+        made = zip(product(numbers, ids.values()), returned, strict=True)
+        _insert(connection, tables.Repeat, self.id, [(id, number, output) for (number, id), output in made])
+        return {}
 
 
 @dataclass
@@ -291,19 +257,20 @@ class Dispatcher:
     def _stored(self, bound: BoundSystem, inputs: Mapping[bytes, Input]) -> Outputs:
         lacking = {key: self.ids[key] for key, item in inputs.items() if bound.lacks and bound.lacks(item)}
         wanted = {key: self.ids[key] for key in inputs if key not in lacking}
+        nothing = dict.fromkeys(lacking, Output())
 
         def look_up(connection: Connection) -> tuple[Outputs, Lacking]:
             if lacking:
-                bound.asked.keep_outputs(connection, lacking, [Output()] * len(lacking))
+                bound.asked.keep(connection, lacking, range(1, 2), list(nothing.values()))
             return bound.asked.find(connection, wanted)
 
-        writes = bound.asked.number > 1 or lacking
+        writes = isinstance(bound.asked, AskedAgain) or lacking
         found, missing = (self._database.write if writes else self._database.read)(look_up)
         self.counts.stored += len(found) - len(bound.fresh & found.keys())
         bound.fresh -= found.keys()
         for key, numbers in missing.items():
             bound.pending.setdefault(numbers, {})[key] = inputs[key]
-        return found | dict.fromkeys(lacking, Output())
+        return found | nothing
 
     def _submit_all(self) -> bool:
         """Put inputs that wait into batches, the systems in turn, as many as have a place; whether any are at work."""
@@ -367,8 +334,10 @@ class Dispatcher:
             bound.asked.tried.update(inputs)
             self.counts.note(returned)
             again = sum(number > 1 for number in numbers) * len(inputs)
-            kind = "repeated" if bound.asked.number > 1 else "retried"
-            setattr(self.counts, kind, getattr(self.counts, kind) + again)
+            if isinstance(bound.asked, AskedAgain):
+                self.counts.repeated += again
+            else:
+                self.counts.retried += again
             self._runner.watcher.executed(len(returned))
             yield bound, counting
 

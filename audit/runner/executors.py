@@ -5,6 +5,8 @@ job's result, or `Lost` where it took too long or its process died. Whoever does
 """
 
 import asyncio
+import faulthandler
+import gc
 import multiprocessing
 import os
 import pickle
@@ -14,12 +16,11 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
+from contextlib import suppress
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
-from uuid import uuid4
+from typing import Any, NamedTuple, Protocol, Self
 
 from pebble import ProcessExpired, ProcessPool
 
@@ -45,23 +46,29 @@ class Job(Protocol):
 
 
 class Lost(NamedTuple):
-    """In place of a job's result: it took longer than its limit (`late`), or its process came to an end."""
+    """In place of a job's result: it took longer than its limit, or its process came to an end. `late`: it would take
+    as long, or end as many, if it were done again."""
 
     reason: str
     late: bool = False
 
 
-class Executor(Protocol):
+class Executor:
     """Does jobs, `places` at once, in any order. A context manager: at its end nothing of it is left running."""
 
-    @property
-    def places(self) -> int: ...
+    places = 1
 
-    def submit(self, job: Job) -> Future[Any]: ...
+    def submit(self, job: Any) -> Future[Any]:
+        raise NotImplementedError
 
-    def __enter__(self) -> "Executor": ...
+    def share(self, job: Job) -> None:
+        """Do a job before others, where processes that come later share what it loads."""
 
-    def __exit__(self, *problem: object) -> None: ...
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        pass
 
 
 def outcome(job: Job, future: Future[Any]) -> Any:
@@ -85,7 +92,7 @@ def outcome(job: Job, future: Future[Any]) -> Any:
         ) from None
     except Exception as problem:
         if type(problem).__name__ == "KilledWorker":
-            return Lost("its process ended with each of the workers that had it")
+            return Lost("its process ended with each of the workers that had it", late=True)
         raise AuditError(
             f"a worker cannot do a job ({type(problem).__name__}: {first_line(problem)}); install the same packages "
             "and files there as here, or use workers=0",
@@ -96,13 +103,11 @@ def outcome(job: Job, future: Future[Any]) -> Any:
 _QUIETLY = 250  # The status of a process that ended itself with 0
 
 
-class InProcess(AbstractContextManager["InProcess"]):
+class InProcess(Executor):
     """Does a job in this process, when it is submitted. A limit is kept as far as `audit.systems.foreign.alarm` can see
     to it; `Processes` keeps it whatever the system does."""
 
-    places = 1
-
-    def submit(self, job: Job) -> Future[Any]:
+    def submit(self, job: Any) -> Future[Any]:
         future: Future[Any] = Future()
         try:
             with alarm(job.limit):
@@ -113,31 +118,31 @@ class InProcess(AbstractContextManager["InProcess"]):
             future.set_exception(problem)
         return future
 
-    def __exit__(self, *problem: object) -> None:
-        pass
 
-
-class Processes(AbstractContextManager["Processes"]):
+class Processes(Executor):
     """Does jobs in `workers` processes (default: one per core), which begin with the first job. A job that takes longer
     than its limit is ended with its process; another process takes the place of one that died."""
 
     def __init__(self, workers: int | None = None, start: str | None = None, prepare: Callable[[], None] | None = None):
         """`start` is how processes are made, as multiprocessing has it; `prepare` is called in each of them first."""
         self.places = workers or os.cpu_count() or 1
-        self._make: Callable[[], ProcessPool] = lambda: ProcessPool(
-            self.places, initializer=_begin, initargs=[prepare], context=multiprocessing.get_context(start)
-        )
+        self._start, self._prepare = start, prepare
         self._pool: ProcessPool | None = None
         self._open: dict[Future[Any], ProcessPool] = {}
 
-    def submit(self, job: Job) -> Future[Any]:
+    def submit(self, job: Any) -> Future[Any]:
         if self._pool is None or not self._pool.active:
             self.__exit__()  # what is left of one that broke
-            self._pool = self._make()
+            context = multiprocessing.get_context(self._start)
+            self._pool = ProcessPool(self.places, initializer=_begin, initargs=[self._prepare], context=context)
         future: Future[Any] = self._pool.schedule(_work, args=[job], timeout=job.limit)
         self._open[future] = self._pool
         future.add_done_callback(self._note)
         return future
+
+    def share(self, job: Job) -> None:
+        if self._pool is None and multiprocessing.get_start_method() == "fork":
+            job.work()
 
     def _note(self, future: Future[Any]) -> None:
         self._open.pop(future, None)
@@ -158,6 +163,7 @@ class Processes(AbstractContextManager["Processes"]):
 
 def _begin(prepare: Callable[[], None] | None) -> None:
     """Begin a process: it must not outlive a parent that was killed, whatever its job does."""
+    gc.freeze()  # looking through what it shares with others would make it its own
     threading.Thread(target=_end_with_parent, daemon=True).start()
     # A process that ends with 0 is none that pebble would miss: its job would be lost at its limit only.
     leave = os._exit
@@ -187,7 +193,7 @@ def _work(job: Job) -> Any:
 _ENDING = 5.0  # Seconds that systems have to end what they hold
 
 
-class Waiting(AbstractContextManager["Waiting"]):
+class Waiting(Executor):
     """Does batches of asynchronous systems, any number at once, on an event loop in a thread of its own. All batches of
     one system share one `audit.systems.endpoint.Asking`. A batch's limit counts from its first call on, and holds for
     what awaits: the user's own systems, which may keep the loop to themselves, are asked in processes."""
@@ -241,61 +247,34 @@ class Waiting(AbstractContextManager["Waiting"]):
         await self._loop.shutdown_asyncgens()
 
 
-# A cluster: each of Dask's workers has `Processes` of the run beside it, so that no job can harm the worker.
+# A cluster.
 
-_CONNECT, _CLOSE = 5, 3  # Seconds in which a scheduler answers, and for each step of leaving
-_lock = threading.Lock()
-_processes: dict[str, "Processes | None"] = {}
-"""On a worker, the processes of each run; None once it is over. The user may have changed a system since the last."""
+_CONNECT = 5  # Seconds in which a scheduler answers
 
 
-@dataclass(frozen=True)
-class _Order:
-    """A job pickled for where it is done, since the worker itself may not have its modules; and what is the same for
-    all jobs of a run: its name, the folder where it was started, and the plug-ins that it loaded."""
-
-    pickled: bytes
-    limit: float | None
-    run: str
-    folder: str
-    plugins: tuple[str, ...]
-
-    def prepare(self) -> None:
-        """Prepare a process of a worker: the user's modules are those of the folder."""
-        if Path(self.folder).is_dir():
-            os.chdir(self.folder)
-        sys.path.insert(0, os.getcwd())
-        for module in self.plugins:
-            load_plugin(module)
-
-    def work(self) -> Any:
-        job: Job = pickle.loads(self.pickled)  # noqa: S301  (from the run that this process works for)
-        return job.work()
+@cache
+def _prepare_worker(folder: str, modules: tuple[str, ...]) -> None:
+    """Prepare a worker for a run: the user's modules are those of the folder where it was started."""
+    if Path(folder).is_dir():
+        os.chdir(folder)
+    sys.path.insert(0, os.getcwd())
+    for module in modules:
+        load_plugin(module)
 
 
-def _on_worker(order: _Order) -> Any:
-    from distributed import get_worker
-
-    with _lock:
-        if order.run not in _processes:
-            # Dask marks its workers as daemons, which may have no children; these end with the worker.
-            multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
-            _processes[order.run] = Processes(get_worker().state.nthreads, "spawn", order.prepare)
-        if (processes := _processes[order.run]) is None:
-            return Lost("its run was over")
-        future = processes.submit(order)
-    return outcome(order, future)
+def _on_worker(pickled: bytes, limit: float | None, folder: str, modules: tuple[str, ...]) -> Any:
+    """Do a job, pickled since its modules are not there before. One that is late ends the worker, even in native code;
+    its nanny begins another, and Dask gives the job up after a few of them."""
+    _prepare_worker(folder, modules)
+    if limit is not None:
+        faulthandler.dump_traceback_later(limit, exit=True)
+    try:
+        return _work(pickle.loads(pickled))  # noqa: S301  (from the run that this worker works for)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
-def _end_run(run: str) -> None:
-    """End the processes of a run on this worker, at work or not, and let none begin."""
-    with _lock:
-        processes, _processes[run] = _processes.get(run), None
-    if processes is not None:
-        processes.__exit__()
-
-
-class Dask(AbstractContextManager["Dask"]):
+class Dask(Executor):
     """Does jobs on the workers of the scheduler at `address` (`tcp://host:8786`), as many as are there at any time. The
     jobs of a worker that goes away are given to another by Dask. The cluster is left running. Raises NotInstalled
     without Dask's package; AuditError where no scheduler answers."""
@@ -305,7 +284,6 @@ class Dask(AbstractContextManager["Dask"]):
             raise NotInstalled("Dask is not installed; pip install 'audit[dask]'")
         from distributed import Client
 
-        self._run, self._places = uuid4().hex, 1
         try:
             self._client = Client(address, timeout=_CONNECT, set_as_default=False)
         except (OSError, ValueError) as problem:
@@ -316,27 +294,27 @@ class Dask(AbstractContextManager["Dask"]):
             ) from problem
         if not self._client.nthreads():
             print(f"the Dask scheduler at {address} has no workers yet; waiting for one", file=sys.stderr)
+        self._executor = self._client.get_executor(pure=False)
 
     @property
-    def places(self) -> int:
+    def places(self) -> int:  # type: ignore[override]
         """Threads of all workers; at least 1, for a cluster that grows when there is a job."""
         with suppress(OSError, AttributeError):
-            self._places = max(1, sum(self._client.nthreads().values()))
-        return self._places
+            return max(1, int(sum(self._client.nthreads().values())))
+        return 1
 
-    def submit(self, job: Job) -> Future[Any]:
+    def submit(self, job: Any) -> Future[Any]:
         import cloudpickle
 
-        order = _Order(cloudpickle.dumps(job), job.limit, self._run, os.getcwd(), tuple(plugins()))
-        future: Future[Any] = self._client.get_executor(pure=False).submit(_on_worker, order)
+        order = cloudpickle.dumps(job), job.limit, os.getcwd(), tuple(plugins())
+        future: Future[Any] = self._executor.submit(_on_worker, *order)
         return future
 
     def __exit__(self, *problem: object) -> None:
-        # A cluster that does not answer any more cannot be asked to leave.
+        with suppress(Exception):  # a cluster that does not answer any more cannot be asked to leave
+            self._executor.shutdown(wait=False)
         with suppress(Exception):
-            self._client.run(_end_run, self._run, on_error="ignore", callback_timeout=_CLOSE)
-        with suppress(Exception):
-            self._client.close(timeout=_CLOSE)
+            self._client.close(timeout=_CONNECT)
 
 
 def executor_of(options: CommonOptions = ONCE) -> Executor:

@@ -32,33 +32,30 @@ def fitting(corpus: Corpus, options: CommonOptions = ONCE, alone: bool = True) -
     languages = languages_of(corpus)
     by_name = {get_relation(corpus.task, name).name for name in names or () if not stands_for_several(name)}
     changes = {get_relation(corpus.task, name).name: own for name, own in options.parameters.items()}
-    limits = limits_by_relation(options.valid)
-    fit: dict[str, Relation] = {}
+    limits, fit = limits_by_relation(options.valid), dict[str, Relation]()
     for relation in relations_named(corpus.task, names):
         if relation.name in changes:
             relation = configured(relation, changes[relation.name])
         relation = limited(relation, [*limits.get("", ()), *limits.get(relation.name, ())])
-        of_unit, fault = relation.unit in (corpus.unit, "any"), None
+        of_unit = relation.unit in (corpus.unit, "any")
         if not of_unit and share is not None and (other := spread(relation, share)):
             relation, of_unit = other, True
-        if not any(map(relation.speaks, languages)):
-            spoken = ", ".join(relation.languages)
-            fault = AuditError(
-                f"relation {relation.name} reads {spoken}, corpus {corpus.name} is in {corpus.language}; choose "
-                "another relation, or say the language of your file with language=CODE",
-                parameter="language",
-            )
-        elif not of_unit:
+        reads_it = any(map(relation.speaks, languages))
+        if reads_it and of_unit:
+            fit[relation.name] = relation
+        elif relation.name in by_name and (alone or of_unit):
+            if not reads_it:
+                raise AuditError(
+                    f"relation {relation.name} reads {', '.join(relation.languages)}, corpus {corpus.name} is in "
+                    f"{corpus.language}; choose another relation, or say the language of your file with language=CODE",
+                    parameter="language",
+                )
             half = "; document_share=0.5 makes it perturb half of a document's sentences"
-            fault = AuditError(
+            raise AuditError(
                 f"relation {relation.name} is about a {relation.unit}, corpus {corpus.name} has {corpus.unit}s"
                 + half * (relation.unit == "sentence"),
                 parameter="document_share",
             )
-        if fault is None:
-            fit[relation.name] = relation
-        elif relation.name in by_name and (alone or of_unit):
-            raise fault
     if not fit:
         named = f" in {', '.join(names)}" if names else ""
         raise AuditError(

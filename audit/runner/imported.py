@@ -13,6 +13,7 @@ file, and a hash stands for each thing that lines must agree on. All of it is st
 import marshal
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
@@ -35,7 +36,7 @@ from audit.messages import counted
 from audit.relations import Outcome
 from audit.runner.dispatch import few_collections
 from audit.runner.progress import Watcher
-from audit.runner.studies import Later, add_sources, named_id, opened
+from audit.runner.studies import Later, add_sources, opened
 from audit.store import columns, group_id, insert_new, store_inputs, table_of, tables, write_much
 from audit.store.outcomes import insert_one
 from audit.tasks import Input, Output, Task, base_of, get_task
@@ -260,7 +261,7 @@ class _File:
     """What is known of the lines that were read, with a hash for each thing that lines must agree on."""
 
     def __init__(self, spool: Any) -> None:
-        self.spool, self.sizes = spool, list[int]()
+        self.spool = spool
         self.sources: dict[str, tuple[int, Row]] = {}
         self.relations: dict[str, tuple[str | None, int]] = {}  # What each carries, and its first line
         self.systems: dict[tuple[str, str | None], None] = {}
@@ -293,12 +294,13 @@ class _File:
         lines, outputs = [line[0] for line in taken], [own for line in taken for own in line[1]]
         for kept, rows, names in zip(self._frames, (lines, outputs), (_LINES, _OUTPUTS), strict=True):
             kept.append(pd.DataFrame(np.array(rows, np.int64).reshape(-1, len(names)), columns=list(names)))
-        self.sizes.append(self.spool.write(marshal.dumps([line[2] for line in taken])))
+        marshal.dump([line[2] for line in taken], self.spool)
 
     def spooled(self) -> Iterator[list[Any]]:
         self.spool.seek(0)
-        for size in self.sizes:
-            yield marshal.loads(self.spool.read(size))
+        with suppress(EOFError):
+            while True:
+                yield marshal.load(self.spool)
 
     def _taken(self, number: int, line: Line) -> tuple[tuple[int, ...], list[tuple[int, int, int]], tuple[Any, ...]]:
         """Take a line: its hashes, those of its outputs, and what is stored of it."""
@@ -472,10 +474,11 @@ def _store(connection: Connection, study_id: int, known: _File, content: str) ->
     relations, systems = {}, {}
     for name, (carries, _) in known.relations.items():
         params = "{}" if carries is None else f'{{"carries":{carries}}}'
-        relations[name] = named_id(connection, tables.Relation, of_task | {"name": name, "params": params})
+        key = of_task | {"name": name, "params": params}
+        relations[name], _ = insert_one(connection, tables.Relation, key, *key)
     for name, version in known.systems:
         key = {"name": name, "version": version or f"imported {content}", "settings": "{}"}
-        systems[name, version] = named_id(connection, tables.System, key)
+        systems[name, version], _ = insert_one(connection, tables.System, key, *key)
     flags = zip(*(known.lines[name].tolist() for name in ("number", "apart", "new")), strict=True)
     new_output = iter(known.outputs["new"].tolist())
     for kept in known.spooled():

@@ -28,7 +28,7 @@ class Bar(Watcher):
     keeps it when it is done; `say` gets the remarks."""
 
     def __init__(
-        self, name: str, leave: bool = True, say: Callable[[str], object] | None = None, unit: str = "source"
+        self, name: str, leave: bool = True, say: Callable[[str], object] = lambda said: None, unit: str = "source"
     ) -> None:
         self._how: dict[str, Any] = {"desc": name, "unit": unit, "leave": leave, "smoothing": 0.1, "mininterval": 0.5}
         self._say, self._outputs, self._said = say, 0, dict[str, float]()
@@ -51,12 +51,11 @@ class Bar(Watcher):
             self._bar.update(sources)
 
     def says(self, sentence: str) -> None:
-        if self._say is None or monotonic() - self._said.get(sentence, -AGAIN) < AGAIN:
-            return
-        self._said[sentence] = monotonic()
-        if self._bar is not None:
-            self._bar.clear()
-        self._say(f"audit: {sentence}")
+        if monotonic() - self._said.get(sentence, -AGAIN) >= AGAIN:
+            self._said[sentence] = monotonic()
+            if self._bar is not None:
+                self._bar.clear()
+            self._say(f"audit: {sentence}")
 
     def __enter__(self) -> "Bar":
         return self

@@ -13,19 +13,19 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Engine, delete, func, select
+from sqlalchemy import Connection, Engine, delete, func, or_, select
 
-from audit.corpora.base import Corpus
+from audit.corpora.base import Corpus, languages_of
 from audit.errors import AuditError
 from audit.messages import counted
-from audit.relations import Outcome, Relation
+from audit.relations import Fixed, Outcome, Relation
 from audit.relations.composition import parts_of
 from audit.relations.validity import Fitted
 from audit.runner.budget import Budget
 from audit.runner.chunk import Bound, Chunk, Planning, load_sources
-from audit.runner.dispatch import BoundSystem, Counts, Dispatcher, few_collections
+from audit.runner.dispatch import AskedAgain, BoundSystem, Counts, Dispatcher, few_collections
 from audit.runner.executors import Executor, Lost, outcome
-from audit.runner.fitting import fitted_to, refuse_misfits, remarks
+from audit.runner.fitting import asked_once, fitted_to, refuse_misfits, remarks
 from audit.runner.options import ONCE, RunOptions
 from audit.runner.progress import Watcher
 from audit.runner.studies import (
@@ -41,15 +41,18 @@ from audit.runner.studies import (
 )
 from audit.runner.system_runner import SystemRunner, bind_systems, loaded
 from audit.runner.underway import only_run
-from audit.store import integers, pieces, write_much
+from audit.store import integers, pieces, rows_among, write_much
 from audit.store.brought import note_brought
 from audit.store.bulk import group_ids
-from audit.store.core import count_rows, group, member, progress, source, verdict
+from audit.store.core import count_rows, group, input_table, member, output, progress, repeat, source, verdict
 from audit.store.patient import Patient
 from audit.tasks import Input, base_of
+from audit.text.tools import find_tools
 
 TRIES = 3  # How many workers may be lost while they make the groups of a chunk
 TOGETHER = 8  # Chunks whose inputs are asked for together, at least
+_FEW = 5  # Sources whose groups are made once before there are processes
+AT_ONCE = 10_000  # Inputs and systems whose repeated calls are made together
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,6 @@ class RunResult:
         """Return the counts, as the command `audit run` has them in JSON."""
         counts = asdict(self.counts)
         outcomes = counts.pop("outcomes")
-        rejected = {name: dict(zip(("groups", "rejected"), pair, strict=True)) for name, pair in self.rejected.items()}
         return {
             "study": self.study.id,
             **{name: getattr(self.study, name) for name in ("task", "corpus", "sources")},
@@ -87,7 +89,9 @@ class RunResult:
             "left": self.left,
             "cut": dict(self.cut),
             "relations_without_groups": self.without_groups,
-            "rejected_by_relation": rejected,
+            "rejected_by_relation": {
+                name: {"groups": groups, "rejected": rejected} for name, (groups, rejected) in self.rejected.items()
+            },
         }
 
     def lines(self) -> list[str]:
@@ -99,8 +103,7 @@ class RunResult:
             names, apply = ", ".join(self.without_groups), "apply" if len(self.without_groups) > 1 else "applies"
             lines.append(f"{names} {apply} to none of the {sources}: no groups, no verdicts.")
         for name, (groups, rejected) in self.rejected.items():
-            share = "all" if rejected == groups else f"{rejected:,} of" if rejected else "none of"
-            lines.append(f"{name}: {share} {counted(groups, 'group')} rejected by its limits, and kept.")
+            lines.append(f"{name}: {rejected:,} of {counted(groups, 'group')} rejected by its limits, and kept.")
         if not counts.checks and not counts.repeated:
             done = len(self.without_groups) < len(self.relations)
             return [*lines, "Everything was there already; nothing was left to do."] if done else lines
@@ -123,25 +126,16 @@ class RunResult:
         return [*lines, *self.inapplicable]
 
 
-class AllFailed(AuditError):
-    """A system has no check without an error: there is nothing to sample. What was made is stored; `ran` says what."""
-
-    status = 1
-
-    def __init__(self, reason: str, ran: RunResult):
-        super().__init__(reason, parameter="retry_errors")
-        self.ran = ran
-
-
 class LimitReached(AuditError):
     """The run's budget is used up. What was answered is stored, and the same run goes on; `ran` says what was made."""
 
     status = 3
 
     def __init__(self, budget: Budget, ran: RunResult):
+        left = f"{ran.left:,} of {counted(ran.study.sources, 'source')}" if ran.left else "some repeated calls"
         super().__init__(
-            f"{budget.stopped()}; what was answered is stored, {ran.left:,} of {counted(ran.study.sources, 'source')} "
-            "are left, and the same run again goes on from there and asks for nothing twice",
+            f"{budget.stopped()}; what was answered is stored, {left} are left, and the same run again goes on from "
+            "there and asks for nothing twice",
             parameter=("max_calls", "max_cost"),
         )
         self.ran = ran
@@ -161,8 +155,8 @@ def run(
 
     Each system that has no output for them answers the study's first inputs before anything is stored.
     `budget` is what may be spent, by this run and others that share it. Raises UnknownName, NotInstalled, AuditError
-    and what the corpus raises, before anything is stored; `AllFailed` after everything is, where a system has no output
-    but errors; `LimitReached` where the budget was used up, after what was answered is stored.
+    and what the corpus raises, before anything is stored; `LimitReached` where the budget was used up, after what was
+    answered is stored.
     """
     watcher, budget = watcher or Watcher(), budget or Budget(options)
     sampled = Sampled(corpus, options.seed, options.limit)
@@ -171,6 +165,8 @@ def run(
     budget.check(by_spec.values())
     for sentence in remarks(corpus, by_spec, relations, options):
         watcher.says(sentence)
+    if isinstance(database, Later) and database.is_new:
+        executor.share(_first_groups(sampled, relations))
     with SystemRunner(executor, by_spec, options, watcher, budget) as runner:
         answered = runner.first_answers(sampled, database)
         store = Patient(opened(database), watcher.says)
@@ -189,16 +185,22 @@ def run(
             counts.note(output for by_key in answered.values() for _, output in by_key.values())
             watcher.begin(sum(study.size(number) for number in todo))
             _Run(dispatcher, store, study, executor, watcher, fitted_to(sampled, relations) if todo else {}).do(todo)
+            if options.repeats > 1:
+                _ask_again(runner, dispatcher, store, study)
     result = store.read(lambda connection: _result(connection, study, counts, bound, by_id))
     if budget.reached:
         left = store.read(lambda connection: _todo(connection, study, bound, by_id))
-        result = replace(result, left=sum(map(study.size, left)))
-        if result.left:
-            raise LimitReached(budget, result)
-    for system in by_id.values():
-        if reason := store.read(partial(_all_failed, study=study.id, system=system)):
-            raise AllFailed(reason, result)
+        raise LimitReached(budget, replace(result, left=sum(map(study.size, left))))
     return result
+
+
+def _first_groups(sampled: Sampled, relations: Sequence[Relation]) -> Planning:
+    """Return a job that loads what most groups take, but no model that begins threads: a process with threads is not to
+    be forked. Taggers that tag many texts at once have none."""
+    tools = map(find_tools, languages_of(sampled.corpus))
+    fixed = [one for one in relations if isinstance(one, Fixed) and not (one.limits or "proposer" in one.params)]
+    few = sampled.sources[:_FEW] if all(one and one.tag_all for one in tools) else []
+    return Planning(tuple((row.input, "") for _, row in few), tuple(fixed))
 
 
 Todo = dict[int, dict[int, list[Bound]]]  # Chunk -> system -> relations that are not finished
@@ -314,17 +316,37 @@ def _todo(
     connection: Connection, study: StudyRow, relations: Sequence[Bound], systems: Mapping[int, BoundSystem]
 ) -> Todo:
     """Return the relations that are not noted as finished, by chunk and system; chunks with nothing left are absent."""
-    done = finished(connection, study.id)
-    anew = {id for id, bound in systems.items() if bound.asked.is_lacking(connection)}
-    todo = {}
+    done, todo = finished(connection, study.id), {}
     for number in range(-(-study.sources // study.chunk)):
-        unfinished = {
-            system: [one for one in relations if system in anew or (number, system, one.id) not in done]
-            for system in systems
-        }
+        unfinished = {system: [one for one in relations if (number, system, one.id) not in done] for system in systems}
         if any(unfinished.values()):
             todo[number] = {system: bounds for system, bounds in unfinished.items() if bounds}
     return todo
+
+
+def _ask_again(runner: SystemRunner, dispatcher: Dispatcher, store: Patient, study: StudyRow) -> None:
+    """Ask the systems until each was asked as often as wanted about the inputs of the study that it has an output for,
+    unless it says that it always gives the same."""
+    number, retry = runner.options.repeats, runner.options.retry_errors
+    moody = {id: bound for id, bound in dispatcher.systems.items() if not asked_once(bound.system)}
+    for id, bound in moody.items():
+        bound.asked = AskedAgain(id, retry, number=number)
+    said = or_(*(output.c[name].is_not(None) for name in ("label", "score", "text", "error")))
+    in_study = select(group.c.id).join(member, member.c.group_id == group.c.id)
+    in_study = in_study.where(member.c.input_id == output.c.input_id, group.c.study_id == study.id)
+    made = select(func.count()).where(repeat.c.input_id == output.c.input_id, repeat.c.system_id == output.c.system_id)
+    made = made.where(repeat.c.error.is_(None)) if retry else made
+    query = select(output.c.input_id, output.c.system_id).where(output.c.system_id.in_(moody), output.c.attempt == 1)
+    query = query.where(said, in_study.exists(), made.scalar_subquery() < number)
+    pairs = store.read(lambda connection: integers(connection, query)).tolist()
+    if pairs:
+        runner.prepare()
+    for piece in pieces(pairs, AT_ONCE):
+        about, inputs = {input for input, _ in piece}, select(input_table).order_by(input_table.c.id)
+        rows = store.read(lambda connection: list(rows_among(connection, inputs, input_table.c.id, about)))  # noqa: B023
+        items = {row.id: (row.key, Input.stored(row.texts, row.languages)) for row in rows}
+        dispatcher.ask({id: dict(items[input] for input, of in piece if of == id) for id in moody})
+        dispatcher.ids.clear()
 
 
 # What there is to say of a study once it was run.
@@ -359,22 +381,4 @@ def _result(
         rejected=rejected,
         inapplicable=inapplicable_notes(connection, [study.id], systems),
         cut={systems[id].system.name: number for id, number in cut.items()},
-    )
-
-
-def _all_failed(connection: Connection, study: int, system: BoundSystem) -> str | None:
-    """Return what to say of a system whose checks in a study all ended in an error; None of any other."""
-    checks = (
-        select(verdict.c.reason)
-        .join(group, group.c.id == verdict.c.group_id)
-        .where(group.c.study_id == study, verdict.c.system_id == system.id)
-        .where(verdict.c.outcome != int(Outcome.REJECTED))
-    )
-    reason = connection.execute(checks.where(verdict.c.outcome == int(Outcome.ERROR)).limit(1)).scalar()
-    # Nearly every system has a check without an error, which is found at once.
-    if reason is None or connection.execute(checks.where(verdict.c.outcome != int(Outcome.ERROR)).limit(1)).first():
-        return None
-    return (
-        f"system {system.system.name} failed in every group, first with {reason[:200]!r}; the errors are stored, and "
-        "the same run with retry_errors tries again once the system works"
     )

@@ -181,20 +181,19 @@ class SearchResult:
         changed, fall, allowed (with | between labels), genuine."""
         import pandas as pd
 
-        suffixes = [name.removeprefix("text") for name in text_columns(get_task(self.task).texts)]
-        rows = []
-        for one in self.found:
-            found, row = one.violation, one.as_json()
-            texts, output = (found.follow_ups[-1].texts, found.outputs[-1]) if found else ((None,) * 2, None)
+        texts, rows = text_columns(get_task(self.task).texts), []
+        for one in map(Searched.as_json, self.found):
+            last: dict[str, Any] = (
+                one["follow_ups"][-1] if one["follow_ups"] else {"texts": (None,) * 2, "output": None}
+            )
             rows.append(
-                {"row": one.row}
-                | {f"text{name}": one.source.texts[at] for at, name in enumerate(suffixes)}
-                | {"gold": one.gold, **_columns(one.output, "")}
-                | {name: row[name] for name in ("outcome", "calls", "relation")}
-                | {f"follow_up{name}": texts[at] for at, name in enumerate(suffixes)}
-                | _columns(output, "follow_up_")
-                | {name: row[name] for name in ("changed", "fall")}
-                | {"allowed": "|".join(row["allowed"] or ()) or None, "genuine": row["genuine"]}
+                {"row": one["row"], **dict(zip(texts, one["texts"], strict=False)), "gold": one["gold"]}
+                | _said(one["output"], "")
+                | {name: one[name] for name in ("outcome", "calls", "relation")}
+                | {name.replace("text", "follow_up", 1): text for name, text in zip(texts, last["texts"], strict=False)}
+                | _said(last["output"], "follow_up_")
+                | {"changed": one["changed"], "fall": one["fall"]}
+                | {"allowed": "|".join(one["allowed"] or ()) or None, "genuine": one["genuine"]}
             )
         return pd.DataFrame(rows)
 
@@ -209,9 +208,10 @@ class SearchResult:
             write_file(place, "".join(f"{line}\n" for line in lines))
 
 
-def _columns(output: Output | None, prefix: str) -> dict[str, object]:
-    output = output or Output()
-    return {f"{prefix}label": output.label if output.text is None else output.text, f"{prefix}score": output.score}
+def _said(output: dict[str, Any] | None, prefix: str) -> dict[str, Any]:
+    output = output or asdict(Output())
+    label = output["label"] if output["text"] is None else output["text"]
+    return {f"{prefix}label": label, f"{prefix}score": output["score"]}
 
 
 def share_changed(source: Input, follow_up: Input) -> float:
@@ -230,7 +230,7 @@ def share_changed(source: Input, follow_up: Input) -> float:
     return edits / words if words else 0.0
 
 
-class _Searching:
+class _Search:
     """Searches with some relations of one task; `fitted` is what measures of limits learnt from the corpus."""
 
     def __init__(self, task: Task, relations: Sequence[Fixed], options: SearchOptions, fitted: Fitted) -> None:
@@ -247,7 +247,32 @@ class _Searching:
                 self.compositions[names] = None
         return parts[0] if len(parts) == 1 else self.compositions[names]
 
-    def expand(self, walks: Sequence[Searched]) -> None:
+    def walk_all(self, dispatcher: Dispatcher, walks: Sequence[Searched]) -> None:
+        """Search from some sources side by side, so that their inputs are asked for together."""
+        (system,) = dispatcher.systems
+        outputs = dispatcher.ask({system: {walk.source.key: walk.source for walk in walks if self.relations}})[system]
+        for walk in walks:
+            walk.output = outputs.get(walk.source.key)
+            if not self.relations:
+                walk.outcome = "no_follow_up"
+            elif walk.output is None:
+                walk.outcome = "left"
+            elif walk.output.error or walk.output.absent:
+                walk.outcome = "error"
+        for depth in range(1, self.options.depth + 1):
+            if not (going := [walk for walk in walks if not walk.outcome]):
+                return
+            self._expand(going)
+            wanted = {key: item for walk in going for key, item in walk.wanted(self.options.budget).items()}
+            new = {key: item for key, item in wanted.items() if key not in outputs}
+            outputs |= dispatcher.ask({system: new})[system]
+            for walk in going:
+                if all(item.key in outputs for candidate in walk.next for item in candidate.follow_ups):
+                    self._judge(walk, outputs, depth)
+                else:
+                    walk.outcome = "left"
+
+    def _expand(self, walks: Sequence[Searched]) -> None:
         """Put into each walk what the relations make of its beam: of the best first, with the first choices first."""
         analyses = {id(one): source_of(one.follow_ups[0], "").analysis for walk in walks for one in walk.beam}
         if any(relation.grammar for relation in self.relations):
@@ -255,51 +280,41 @@ class _Searching:
         for walk in walks:
             walk.next = []
         for place, draw, relation in product(range(self.options.beam), range(self.options.draws), self.relations):
-            pairs = [
-                (walk, before)
-                for walk in walks
-                for before in walk.beam[place : place + 1]
-                if len(before.follow_ups) == 1 and self.relation_of((*before.parts, relation)) is not None
-            ]
-            sources = [
-                Source(before.follow_ups[0], analyses[id(before)], self._seed(walk, before, relation, draw))
-                for walk, before in pairs
-            ]
+            pairs, sources = [], []
+            for walk in walks:
+                for before in walk.beam[place : place + 1]:
+                    if len(before.follow_ups) == 1 and self.relation_of((*before.parts, relation)) is not None:
+                        # The first draw makes the choices of `audit run`, as a composition has them.
+                        again = [part.name for part in before.parts].count(relation.name)
+                        seed = f"{self.options.seed}:{walk.row}" + (f"|{again}" if again else "")
+                        seed += f"|draw {draw}" if draw else ""
+                        pairs.append((walk, before))
+                        sources.append(Source(before.follow_ups[0], analyses[id(before)], seed))
             try:
                 groups = relation.make_groups(sources)
             except Exception as problem:
                 raise_failed(relation.name, problem)
             for (walk, before), (follow_ups, note) in zip(pairs, groups, strict=True):
-                parts, draws = (*before.parts, relation), (*before.draws, draw)
                 changed = max((share_changed(walk.source, item) for item in follow_ups), default=0.0)
-                self._add(walk, Violation(tuple(follow_ups), parts, draws, changed=changed, note=note))
+                parts, key = (*before.parts, relation), tuple(item.key for item in follow_ups)
+                if key in ((), (walk.source.key,)) or key in walk.seen or changed > self.options.max_changed:
+                    continue
+                walk.seen.add(key)
+                limits = [limit for part in parts for limit in part.limits]
+                if broken(limits, walk.source, follow_ups, self._fitted) is None:
+                    draws = (*before.draws, draw)
+                    walk.next.append(Violation(tuple(follow_ups), parts, draws, changed=changed, note=note))
 
-    def _seed(self, walk: Searched, before: Violation, relation: Fixed, draw: int) -> str:
-        """Of a relation's choices: those of `audit run` for the first draw, as a composition has them."""
-        again = [part.name for part in before.parts].count(relation.name)
-        seed = f"{self.options.seed}:{walk.row}"
-        return seed + (f"|{again}" if again else "") + (f"|draw {draw}" if draw else "")
-
-    def _add(self, walk: Searched, made: Violation) -> None:
-        key = tuple(item.key for item in made.follow_ups)
-        if key in ((), (walk.source.key,)) or key in walk.seen or made.changed > self.options.max_changed:
-            return
-        walk.seen.add(key)
-        limits = [limit for part in made.parts for limit in part.limits]
-        if broken(limits, walk.source, made.follow_ups, self._fitted) is None:
-            walk.next.append(made)
-
-    def judge(self, walk: Searched, outputs: Mapping[bytes, Output], depth: int) -> None:
+    def _judge(self, walk: Searched, outputs: Mapping[bytes, Output], depth: int) -> None:
         """Take the outputs of a walk's candidates: it ends, or goes on from the best."""
         tried = [one for candidate in walk.next if (one := self._tried(walk, candidate, outputs))]
-        none = "none" if walk.next or depth > 1 else "no_follow_up"
         if violated := [one for one in tried if one.violated]:
             walk.outcome = "violation"
             walk.violation = self._with_truth(walk, min(violated, key=lambda one: one.order(one.changed, -one.fall)))
             return
         walk.beam = sorted(tried, key=lambda one: one.order(-one.fall, one.changed))[: self.options.beam]
         if not walk.beam or depth == self.options.depth or len(walk.asked) >= self.options.budget:
-            walk.outcome = none
+            walk.outcome = "none" if walk.next or depth > 1 else "no_follow_up"
 
     def _tried(self, walk: Searched, candidate: Violation, by_key: Mapping[bytes, Output]) -> Violation | None:
         """Return a candidate with what the system says of it; None where it failed or has no output."""
@@ -369,7 +384,7 @@ def search(
     refuse_misfits(corpus, systems, relations)
     budget.check(systems.values())
     sampled = Sampled(corpus, options.seed, options.limit)
-    searching, found = _Searching(get_task(corpus.task), fixed, options, fitted_to(sampled, fixed)), []
+    searching, found = _Search(get_task(corpus.task), fixed, options, fitted_to(sampled, fixed)), []
     with SystemRunner(executor, systems, options, watcher, budget) as runner:
         answered = runner.first_answers(sampled, database)
         patient = Patient(opened(database), watcher.says)
@@ -384,7 +399,7 @@ def search(
                 Searched(row.key, row.input, row.gold, asked={row.input.key}, beam=[Violation((row.input,))])
                 for row in block
             ]
-            _walk_all(searching, dispatcher, walks)
+            searching.walk_all(dispatcher, walks)
             found += walks
             watcher.finished(sum(walk.outcome != "left" for walk in walks))
     names = [relation.name for relation in fixed]
@@ -402,30 +417,3 @@ def searchable(corpus: Corpus, options: SearchOptions) -> list[Relation]:
         chosen = [relation for relation in chosen if isinstance(relation, Fixed)]
     check_limits_used(options.valid, [relation.name for relation in chosen])
     return chosen
-
-
-def _walk_all(searching: _Searching, dispatcher: Dispatcher, walks: Sequence[Searched]) -> None:
-    """Search from some sources side by side, so that their inputs are asked for together."""
-    (system,) = dispatcher.systems
-    first = {walk.source.key: walk.source for walk in walks if searching.relations}
-    outputs = dispatcher.ask({system: first})[system]
-    for walk in walks:
-        walk.output = outputs.get(walk.source.key)
-        if not searching.relations:
-            walk.outcome = "no_follow_up"
-        elif walk.output is None:
-            walk.outcome = "left"
-        elif walk.output.error or walk.output.absent:
-            walk.outcome = "error"
-    for depth in range(1, searching.options.depth + 1):
-        if not (going := [walk for walk in walks if not walk.outcome]):
-            return
-        searching.expand(going)
-        wanted = {key: item for walk in going for key, item in walk.wanted(searching.options.budget).items()}
-        new = {key: item for key, item in wanted.items() if key not in outputs}
-        outputs |= dispatcher.ask({system: new})[system]
-        for walk in going:
-            if all(item.key in outputs for candidate in walk.next for item in candidate.follow_ups):
-                searching.judge(walk, outputs, depth)
-            else:
-                walk.outcome = "left"

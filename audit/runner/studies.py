@@ -98,7 +98,8 @@ class Sampled:
     def sources(self) -> list[tuple[float, Row]]:
         """The u of each source, with its row. Raises AuditError for a corpus without rows."""
         drawn = ((uniform(self.seed, row.key), row) for row in self.corpus.rows())
-        chosen = sorted(drawn, key=_order) if self.limit is None else nsmallest(self.limit, drawn, key=_order)
+        order: Any = lambda one: (one[0], one[1].key)  # noqa: E731
+        chosen = sorted(drawn, key=order) if self.limit is None else nsmallest(self.limit, drawn, key=order)
         if not chosen:
             raise AuditError(f"corpus {self.corpus.name} has no rows")
         return chosen
@@ -119,10 +120,6 @@ class Sampled:
                 if rows := connection.execute(stored).all():
                     return [Input.stored(row.texts, row.languages) for row in rows]
         return [row.input for _, row in self.sources[:number]]
-
-
-def _order(drawn: tuple[float, Row]) -> tuple[float, str]:
-    return drawn[0], drawn[1].key
 
 
 def make_study(connection: Connection, sampled: Sampled) -> StudyRow:
@@ -174,18 +171,14 @@ def relation_id(connection: Connection, relation: Relation) -> int:
     """Return the id of a relation with its version and parameters."""
     params = canonical(dict(relation.params))
     key = {"task": relation.task, "name": relation.name, "version": relation.full_version, "params": params}
-    return named_id(connection, tables.Relation, key)
+    return insert_one(connection, tables.Relation, key, *key)[0]
 
 
 def system_id(connection: Connection, system: System, settings: Mapping[str, object] | None = None) -> int:
     """Return the id of a system with its version and settings (None: its own)."""
     own = canonical(dict(system.settings if settings is None else settings))
-    return named_id(connection, tables.System, {"name": system.name, "version": system.version, "settings": own})
-
-
-def named_id(connection: Connection, model: type[tables.Relation] | type[tables.System], key: dict[str, str]) -> int:
-    """Return the id of the row with this unique key, inserted where it is new."""
-    return insert_one(connection, model, key, *key)[0]
+    key = {"name": system.name, "version": system.version, "settings": own}
+    return insert_one(connection, tables.System, key, *key)[0]
 
 
 def finished(connection: Connection, study_id: int) -> set[tuple[int, int, int]]:

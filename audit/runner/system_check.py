@@ -91,31 +91,29 @@ def check_system(
     described = SystemCheck(system.name, system.version, dict(system.settings), chosen, system.needs())
     if described.needs:
         return described
-    inputs = _inputs_for(system, get_task(chosen), texts, corpus)
+    if texts and corpus is not None:
+        raise AuditError("texts and a corpus exclude each other; give one of them", parameter=("text", "corpus"))
+    if corpus is not None:
+        inputs = [row.input for _, row in Sampled(corpus, 0, FIRST).sources]
+    else:
+        inputs = _inputs_of(system, get_task(chosen), texts)
     job = _Asked(spec, chosen, tuple(inputs), limit)
     with Processes(1) if apart and is_own(spec) else InProcess() as executor:
         answers = outcome(job, executor.submit(job))
     if isinstance(answers, Lost):
         answers = [CheckedInput(item.texts, item.languages, error=answers.reason) for item in inputs]
-    meter = meter_of(system)
-    sending = sum((meter.of([item]) for item in inputs), Sending()) if meter else None
-    price = meter.price if meter else None
-    errors = [answer.error for answer in answers if answer.error]
-    return replace(
-        described,
-        answers=tuple(answers),
-        calls=sending.calls if sending else None,
-        cost=sending.cost if sending and price else None,
-        currency=price.currency if price else None,
-        advice=advice(system, errors[0]) if len(errors) == len(answers) else None,
-    )
+    if all(answer.error for answer in answers):
+        described = replace(described, advice=advice(system, answers[0].error))
+    if meter := meter_of(system):
+        sending, price = sum((meter.of([item]) for item in inputs), Sending()), meter.price
+        described = replace(described, calls=sending.calls)
+        if price:
+            described = replace(described, cost=sending.cost, currency=price.currency)
+    return replace(described, answers=tuple(answers))
 
 
-def _inputs_for(system: System, task: Task, texts: Sequence[str], corpus: Corpus | None) -> list[Input]:
-    if texts and corpus is not None:
-        raise AuditError("texts and a corpus exclude each other; give one of them", parameter=("text", "corpus"))
-    if corpus is not None:
-        return [row.input for _, row in Sampled(corpus, 0, FIRST).sources]
+def _inputs_of(system: System, task: Task, texts: Sequence[str]) -> list[Input]:
+    """Return these texts, or ours, as inputs in languages that the system reads."""
     source, target = next((code for code in system.languages if code in TEXTS), "en"), None
     if task.name == "translation":
         others = (code for code in system.languages if code not in (source, "*"))

@@ -9,7 +9,7 @@ stored ones.
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from math import isclose
@@ -25,12 +25,12 @@ from audit.runner.batch import CALL, Batch, Identity, Lacks, failed, is_asynchro
 from audit.runner.budget import Budget, Sending, meter_of
 from audit.runner.dispatch import Asked, BoundSystem, Pace
 from audit.runner.executors import Executor, InProcess, Lost, Processes, Waiting, outcome
-from audit.runner.fitting import asked_once, lacks_of
+from audit.runner.fitting import lacks_of
 from audit.runner.options import ONCE, TIME_LIMIT, CommonOptions, RunOptions
 from audit.runner.progress import Watcher
 from audit.runner.studies import Later, Sampled, opened, system_id
 from audit.store import store_inputs, tables
-from audit.store.core import input_table, repeat
+from audit.store.core import input_table
 from audit.store.core import output as output_table
 from audit.store.outcomes import find_inputs, id_of
 from audit.systems import get_system, is_fixed, is_own, systems_of, without_version
@@ -43,7 +43,7 @@ AGAIN = 3  # Stored inputs, at most, that it is asked again
 MOST_LOOKED_AT = 100  # Sources, from the first on, among which there may be inputs that a system has an output for
 TOLERANCE, TOLERANCE_OF_SERVICES = 0.001, 0.01
 """How far a score may be from the stored one: sums are rounded otherwise in another batch, and on another machine."""
-_TRIED = 20  # Stored outputs, the first and the last, among which there may be some with different labels
+_TRIED = 40  # Stored outputs, from the first on, among which there may be some with different labels
 
 Answered = dict[str, dict[bytes, tuple[Input, Output]]]  # Spec -> key -> the input and what the system said
 
@@ -182,47 +182,36 @@ def _is_answered(connection: Connection, trial: Trial) -> bool:
 
 
 def stored_trials(engine: Engine, systems: Mapping[str, System], task: str, several: bool) -> list[Trial]:
-    """Return what is to be asked again of the systems that have outputs in a database: some of the first and last, with
-    different labels where there are. `several`: this run asks each input several times."""
+    """Return what is to be asked again of the systems that have outputs in a database: some first ones, with different
+    labels where there are. `several`: this run asks each input several times."""
     wanted = []
     said = or_(*(output_table.c[name].is_not(None) for name in ("label", "score", "text")))
     query = (
         select(output_table, input_table.c.texts, input_table.c.languages)
         .join(input_table, input_table.c.id == output_table.c.input_id)
         .where(output_table.c.error.is_(None), said)
+        .order_by(output_table.c.input_id)
         .limit(_TRIED)
     )
     with engine.connect() as connection:
         for spec, system in systems.items():
-            own, pairs = query.where(output_table.c.system_id == own_id(connection, system)), {}
-            for end in (output_table.c.input_id, output_table.c.input_id.desc()):
-                for row in connection.execute(own.order_by(end)):
-                    item, output = Input.stored(row.texts, row.languages), Output(row.label, row.score, row.text)
-                    if len(item.texts) == get_task(task).texts and _is_of(task, output):
-                        pairs[item.key] = item, output
-            by_label = {output.label: key for key, (_, output) in pairs.items()}
-            keys = list(dict.fromkeys([*by_label.values(), *pairs]))[:AGAIN]
-            if keys:
-                called = select(repeat.c.number).where(repeat.c.system_id == own_id(connection, system)).limit(1)
+            inputs, outputs = dict[bytes, Input](), dict[bytes, Output]()
+            for row in connection.execute(query.where(output_table.c.system_id == own_id(connection, system))):
+                item, output = Input.stored(row.texts, row.languages), Output(row.label, row.score, row.text)
+                with suppress(BadOutput):  # of another task
+                    if len(item.texts) == get_task(task).texts and get_task(task).checked(output):
+                        inputs[item.key], outputs[item.key] = item, output
+            by_label = {output.label: key for key, output in outputs.items()}
+            if keys := list(dict.fromkeys([*by_label.values(), *outputs]))[:AGAIN]:
                 steady: bool | None = getattr(system, "deterministic", None)
-                differs = (
-                    not steady if steady is not None else several or connection.execute(called).first() is not None
-                )
-                inputs, outputs = ({key: pairs[key][at] for key in keys} for at in (0, 1))
-                wanted.append(Trial(spec, system, inputs, outputs, differs))  # type: ignore[arg-type]
+                chosen = {key: inputs[key] for key in keys}, {key: outputs[key] for key in keys}
+                wanted.append(Trial(spec, system, *chosen, several if steady is None else not steady))
     return wanted
 
 
-def _is_of(task: str, output: Output) -> bool:
-    try:
-        get_task(task).checked(output)
-    except BadOutput:
-        return False
-    return True
-
-
 def _checked(trial: Trial, now: Mapping[bytes, Output]) -> list[str]:
-    """Return what to say of a system that failed on some of its inputs, or now answers stored ones differently."""
+    """Return what to say of a system that failed on some of its inputs, or now answers stored ones differently. Raises
+    AuditError where it failed on all, or another answer cannot be chance."""
     errors = [output.error for output in now.values() if output.error]
     if errors and len(errors) == len(now):
         error = max(errors, key=errors.count)
@@ -244,27 +233,21 @@ def _checked(trial: Trial, now: Mapping[bytes, Output]) -> list[str]:
         after = now[key]
         same = (before_.label, before_.text) == (after.label, after.text)
         scores = [score for score in (before_.score, after.score) if score is not None]
-        if not (after.error or (same and (not scores or (len(scores) == 2 and isclose(*scores, abs_tol=margin))))):
-            return [*said, _another_model(trial, trial.inputs[key], before_, after)]
+        if after.error or (same and (not scores or (len(scores) == 2 and isclose(*scores, abs_tol=margin)))):
+            continue
+        old, new = (str(out.score) if same else shown(out.label or out.text) for out in (before_, after))
+        seen = (
+            f"system {trial.spec} now answers {new} to {shown(' | '.join(trial.inputs[key].texts))}, and {old} is "
+            f"stored for version {trial.system.version}"
+        )
+        way = f"give it another version ({without_version(trial.spec)}@2, or `version` in its file or class), or use "
+        if not trial.may_differ:
+            raise AuditError(
+                f"{seen}: the stored outputs are of another model; {way}another database (a system that may answer "
+                "differently each time says so with `deterministic`)"
+            )
+        return [*said, f"{seen}; that may be chance; if the model is another one, {way}another database"]
     return said
-
-
-def _another_model(trial: Trial, item: Input, before: Output, after: Output) -> str:
-    """Return what to say of another answer to a stored input. Raises AuditError where it cannot be chance."""
-    same = (before.label, before.text) == (after.label, after.text)
-    old, new = (str(output.score) if same else shown(output.label or output.text) for output in (before, after))
-    seen = (
-        f"system {trial.spec} now answers {new} to {shown(' | '.join(item.texts))}, and {old} is stored for version "
-        f"{trial.system.version}"
-    )
-    bare = without_version(trial.spec)
-    way = f"give it another version ({bare}@2, or `version` in its file or class), or use another database"
-    if trial.may_differ:
-        return f"{seen}; that may be chance; if the model is another one, {way}"
-    raise AuditError(
-        f"{seen}: the stored outputs are of another model; {way} (a system that may answer differently each time says "
-        "so with `deterministic`)"
-    )
 
 
 def advice(system: System, error: str) -> str:
@@ -282,8 +265,7 @@ def bind_systems(
         id = system_id(connection, system)
         by_key = answered.get(spec, {})
         inputs, _ = store_inputs(connection, {key: item for key, (item, _) in by_key.items()})
-        repeats = 1 if asked_once(system) else runner.options.repeats
-        asked = Asked(id, repeats, runner.options.retry_errors, set(by_key) if repeats == 1 else set())
+        asked = Asked(id, runner.options.retry_errors, set(by_key))
         asked.keep(connection, {key: inputs[key] for key in by_key}, range(1, 2), [said for _, said in by_key.values()])
         systems[id] = BoundSystem(
             id,

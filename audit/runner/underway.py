@@ -7,7 +7,6 @@ import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NoReturn
 
 from filelock import FileLock, Timeout
 from sqlalchemy import Engine, delete, func, select
@@ -69,7 +68,12 @@ def only_run(database: Patient, study_id: int) -> Iterator[None]:
     """Have a study for one run. Raises UnderWay, which says who has it, where another run of it goes on."""
     run = table_of(tables.StudyRun)
     own = {"study_id": study_id, "host": socket.gethostname(), "pid": os.getpid(), "started_at": tables.now()}
-    with _locked(database.engine, study_id):
+    with _locked(database.engine, study_id) as is_free:
+        if not is_free:
+            with database.engine.connect() as connection:
+                row = connection.execute(select(run).filter_by(study_id=study_id)).first()
+            who = f": process {row.pid} on {row.host}, since {in_utc(row.started_at):%Y-%m-%d %H:%M} UTC" if row else ""
+            raise UnderWay(f"a run of this study is under way{who}; wait for its end, or stop it and run again")
         database.write(lambda connection: upsert(connection, tables.StudyRun, [own]))
         try:
             yield
@@ -80,34 +84,26 @@ def only_run(database: Patient, study_id: int) -> Iterator[None]:
 
 
 @contextmanager
-def _locked(engine: Engine, study_id: int) -> Iterator[None]:
-    """Hold a lock that the system takes back when this process ends, however it ends."""
+def _locked(engine: Engine, study_id: int) -> Iterator[bool]:
+    """Hold a lock that the system takes back when this process ends, however it ends; whether it was free."""
     file = engine.url.database
     if engine.dialect.name == "postgresql":
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            if not connection.execute(select(func.pg_try_advisory_lock(study_id))).scalar():
-                _refuse(engine, study_id)
             try:
-                yield
+                yield bool(connection.execute(select(func.pg_try_advisory_lock(study_id))).scalar())
             finally:
                 connection.invalidate()  # and with its session the lock
     elif file in (None, "", ":memory:"):
-        yield
+        yield True
     else:
         lock = FileLock(f"{file}-run-{study_id}")
         try:
             lock.acquire(timeout=_DYING)
         except Timeout:
-            _refuse(engine, study_id)
+            yield False
+            return
         try:
-            yield
+            yield True
         finally:
             Path(lock.lock_file).unlink(missing_ok=True)
             lock.release()
-
-
-def _refuse(engine: Engine, study_id: int) -> NoReturn:
-    with engine.connect() as connection:
-        run = connection.execute(select(table_of(tables.StudyRun)).filter_by(study_id=study_id)).first()
-    who = f": process {run.pid} on {run.host}, since {in_utc(run.started_at):%Y-%m-%d %H:%M} UTC" if run else ""
-    raise UnderWay(f"a run of this study is under way{who}; wait for its end, or stop it and run again")

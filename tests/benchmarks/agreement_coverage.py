@@ -9,7 +9,6 @@ from functools import partial
 from itertools import product
 
 import numpy as np
-from scipy.stats import multinomial
 
 from audit.statistics.agreement import (
     Ratings,
@@ -118,40 +117,10 @@ def coverage(world: World, samples: int, seed: int = 0) -> dict[str, tuple[float
     return {name: (n / samples, hits / n, width / n) for name, (n, hits, width) in found.items()}
 
 
-def exact(items: int) -> list[tuple[float, float, float]]:
-    """(share of the rare label, kappa, coverage of Fleiss' kappa) of two annotators, from every table of two labels.
-
-    Tables with one label only have no kappa, and are left out of the coverage.
-    """
-    agreed, apart = (one.ravel() for one in np.mgrid[: items + 1, : items + 1])
-    keep = (agreed + apart <= items) & (2 * agreed + apart > 0) & (agreed < items)
-    agreed, apart = agreed[keep], apart[keep]
-    worlds = [(p, kappa) for p in (0.5, 0.3, 0.1, 0.05, 0.03, 0.02, 0.01) for kappa in (0, 0.2, 0.4, 0.6, 0.8, 0.95)]
-    chances = []
-    for p, kappa in worlds:
-        both, one = p * p + kappa * p * (1 - p), 2 * p * (1 - p) * (1 - kappa)
-        cells = [agreed, apart, items - agreed - apart]
-        chances.append(multinomial.pmf(np.column_stack(cells), items, [both, one, 1 - both - one]))
-    likely = np.sum(chances, axis=0) > 1e-7
-    place, who, ends = np.repeat(np.arange(items), 2), np.tile([0, 1], items), np.full((len(agreed), 2), np.nan)
-    for row in np.flatnonzero(likely):
-        label = np.repeat([[1, 1], [0, 1], [0, 0]], [agreed[row], apart[row], items - agreed[row] - apart[row]], axis=0)
-        ends[row] = interval(fleiss_kappa(Ratings(place, who, label.ravel(), items, ("a", "b"), ("x", "y"))))
-    return [
-        (p, kappa, float(chance[(ends[:, 0] <= kappa) & (kappa <= ends[:, 1])].sum() / chance.sum()))
-        for (p, kappa), chance in zip(worlds, chances, strict=True)
-    ]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--samples", type=int, default=1_000)
-    parser.add_argument("--exact", type=int, metavar="ITEMS", help="count all tables of two annotators and two labels")
     arguments = parser.parse_args()
-    if arguments.exact:
-        for p, kappa, covered in sorted(exact(arguments.exact), key=lambda world: world[-1]):
-            print(f"rare label {p:.0%}, kappa {kappa:.2f}: {covered:.3f}")
-        return
     print(f"| labels | items x annotators | {' | '.join(COEFFICIENTS)} |\n|---|---|{'---|' * len(COEFFICIENTS)}")
     for world in SKEWED + OTHERS:
         found = coverage(world, arguments.samples)

@@ -29,7 +29,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import psutil
 import requests
 import websockets
 from sqlalchemy import func, select
@@ -41,14 +40,16 @@ from audit.judging.accounts import add_account
 from audit.store import open_store, table_of, tables
 
 PASSWORD, PATIENCE = "a long password", 60
+ARRIVE, THINK, SOURCES = 15, (2, 4), 2_500
+"""Seconds within which people open the page, seconds before an answer, and sentences in the study."""
 LABELS = ("positive", "neutral", "negative", "unsure")
 
 
-def prepared(where, annotators, sources):
+def prepared(where, annotators):
     """A database with real sentences, systems and draws, and accounts a0, a1, ...; returns its engine."""
     relations = ["MR1.4", "MR2.1", "MR3.1"]
-    audit.run("rotten-tomatoes", ["vader", "textblob"], relations, store=where, limit=sources, progress=False)
-    audit.open(where).sample(sources)
+    audit.run("rotten-tomatoes", ["vader", "textblob"], relations, store=where, limit=SOURCES, progress=False)
+    audit.open(where).sample(SOURCES)
     engine = open_store(where)
     for number in range(annotators):
         add_account(engine, f"a{number}", "annotator", PASSWORD)
@@ -65,8 +66,6 @@ class Server:
         self._command = [sys.executable, "-m", "audit", "app", "--db", where, "--port", str(self.port)]
         self._command += ["--address", "127.0.0.1"]
         self._log = log
-        self._gone = 0.0
-        """Processor time of servers that are gone."""
         self.begin()
 
     @property
@@ -86,15 +85,9 @@ class Server:
         raise SystemExit("the app does not answer")
 
     def kill(self, number=signal.SIGKILL):
-        self._gone = self.seconds()
         # The command and whatever it begins are in the session that was begun for them.
         os.killpg(self._process.pid, number)
         self._process.wait()
-
-    def seconds(self):
-        """Of processor time, so far."""
-        server = psutil.Process(self._process.pid)
-        return self._gone + sum(sum(one.cpu_times()[:2]) for one in (server, *server.children(recursive=True)))
 
 
 @dataclass
@@ -111,10 +104,6 @@ class Counts:
     """Buttons after which the connection broke before the next question came."""
     errors: list = field(default_factory=list)
     out_of_questions: int = 0
-    server: float = 0.0
-    """Seconds of a core, from when everybody is logged in: pages are opened and questions answered."""
-    driver: float = 0.0
-    """The same of the simulated annotators, who share the machine."""
 
 
 class Broken(Exception):
@@ -137,8 +126,8 @@ class Screen:
 class Annotator:
     """One browser with one annotator."""
 
-    def __init__(self, name, server, counts, think=(2, 4)):
-        self.name, self._server, self._counts, self._think = name, server, counts, think
+    def __init__(self, name, server, counts):
+        self.name, self._server, self._counts = name, server, counts
         self._random = random.Random(name)
         self._cookie = ""
         self._page = ""
@@ -152,9 +141,9 @@ class Annotator:
         browser.post(address, data=form, headers=origin, allow_redirects=False)
         self._cookie = "; ".join(f"{one.name}={one.value}" for one in browser.cookies)
 
-    async def work(self, stop, arrive):
+    async def work(self, stop):
         """Answer questions until then; after a broken connection, come again as the page does."""
-        await asyncio.sleep(self._random.uniform(0, arrive))
+        await asyncio.sleep(self._random.uniform(0, ARRIVE))
         while not stop.is_set():
             try:
                 async with websockets.connect(
@@ -175,7 +164,7 @@ class Annotator:
             if screen.question is None:
                 self._counts.out_of_questions += 1
                 return
-            await asyncio.sleep(self._random.uniform(*self._think))
+            await asyncio.sleep(self._random.uniform(*THINK))
             screen = await self._answer(socket, screen)
 
     async def _answer(self, socket, before):
@@ -248,12 +237,11 @@ class Annotator:
 
 async def load(server, counts, arguments):
     """Everybody works; meanwhile the server is killed as often as it was asked for."""
-    people = [Annotator(f"a{number}", server, counts, arguments.think) for number in range(arguments.annotators)]
+    people = [Annotator(f"a{number}", server, counts) for number in range(arguments.annotators)]
     for person in people:
         await asyncio.to_thread(person.log_in)
     stop = asyncio.Event()
-    counts.server, counts.driver = -server.seconds(), -time.process_time()
-    working = asyncio.gather(*(person.work(stop, arguments.arrive) for person in people))
+    working = asyncio.gather(*(person.work(stop) for person in people))
     pause = arguments.seconds / (arguments.kills + 1)
     for _ in range(arguments.kills):
         await asyncio.sleep(pause)
@@ -262,7 +250,6 @@ async def load(server, counts, arguments):
     await asyncio.sleep(pause)
     stop.set()
     await working
-    counts.server, counts.driver = counts.server + server.seconds(), counts.driver + time.process_time()
 
 
 def lost_and_doubled(engine, counts):
@@ -297,33 +284,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--annotators", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=300)
-    parser.add_argument(
-        "--arrive", type=float, default=15, help="they open the page within so many seconds (default: 15)"
-    )
-    parser.add_argument(
-        "--think",
-        type=float,
-        nargs=2,
-        default=(2, 4),
-        help="seconds before an answer, at least and at most (default: 2 4)",
-    )
-    parser.add_argument("--sources", type=int, default=2_500, help="sentences in the study (default: 2,500)")
     parser.add_argument("--store", choices=("sqlite", "postgresql"), default="sqlite")
     parser.add_argument("--kills", type=int, default=0, help="kill -9 the server so often (default: 0)")
     arguments = parser.parse_args()
     counts = Counts()
     with tempfile.TemporaryDirectory() as name, place_for(arguments.store, Path(name)) as where:
-        engine = prepared(where, arguments.annotators, arguments.sources)
+        engine = prepared(where, arguments.annotators)
         question = table_of(tables.Question)
         with engine.connect() as connection:
             asked = connection.execute(select(func.count()).where(question.c.priority.is_not(None))).scalar()
         with (Path(name) / "log.txt").open("w+") as log:
             app = Server(where, log)
-            before = os.getloadavg()[0]
             try:
                 asyncio.run(load(app, counts, arguments))
             finally:
-                after = os.getloadavg()[0]
                 app.kill(signal.SIGTERM)
             log.seek(0)
             tracebacks = log.read().count("Traceback")
@@ -332,9 +306,6 @@ def main():
     report(arguments, counts, asked)
     print(f"acknowledged {len(counts.acknowledged):,}, in doubt {counts.in_doubt}, stored {stored:,}; ", end="")
     print(f"lost {lost}, doubled or too many {doubled}; tracebacks in the server's log {tracebacks}")
-    server, driver = (used / max(len(counts.acknowledged), 1) * 1000 for used in (counts.server, counts.driver))
-    print(f"of a core for each judgement: server {server:.1f} ms, these annotators {driver:.1f} ms; ", end="")
-    print(f"load average {before:.1f} before, {after:.1f} after")
     for error in counts.errors[:10]:
         print("error:", error)
 

@@ -32,7 +32,6 @@ from walk_driver import settle  # noqa: E402
 
 from audit.judging.accounts import add_account  # noqa: E402
 from audit.judging.adjudications import adjudicate, disputes  # noqa: E402
-from audit.judging.invitations import Terms, invite  # noqa: E402
 from audit.judging.judgements import flag, judge  # noqa: E402
 from audit.judging.queue import next_question  # noqa: E402
 from audit.judging.samples import ask_next, draw_validity  # noqa: E402
@@ -59,7 +58,7 @@ class Picture:
     who: str
     page: str = ""
     act: Callable[["Window", str], None] | None = None
-    languages: tuple[str, ...] = ("en",)
+    language: str = "en"
     size: tuple[int, int] = (1280, 720)
     asks: str = ""
     """`text`, `long` or `group`: the only questions that are open meanwhile."""
@@ -87,34 +86,22 @@ def read_on(window: Window, language: str) -> None:
     window.press(Keys.SPACE)
 
 
-def until_there(selector: str, most: int = 40) -> Callable[[Window, str], None]:
-    """Answer until this is on the page."""
-
-    def act(window: Window, language: str) -> None:
-        begin(window, language)
-        for _ in range(most):
-            if window.driver.execute_script(_SEEN, selector):
-                return
-            window.press("1")
-            time.sleep(0.6)
-        raise TimeoutError(f"{selector} did not come in {most} answers")
-
-    return act
+def until_marked(window: Window, language: str) -> None:
+    """Answer until a version of a text before is shown, with what differs marked."""
+    begin(window, language)
+    for _ in range(40):
+        if window.driver.execute_script(_SEEN, ".audit-legend"):
+            return
+        window.press("1")
+        time.sleep(0.6)
+    raise TimeoutError("no other version of a text came in 40 answers")
 
 
-def mode(key: str) -> Callable[[Window, str], None]:
-    """Choose the mode of the page *Adjudicate* with this text, whatever its number."""
-
-    def act(window: Window, language: str) -> None:
-        words = text_in(language, key, count=987).split("987")[0].strip("（( ")
-        radios = [radio for radio in window.all('[role="radio"]') if radio.text.strip().startswith(words)]
-        radios[0].click()
-
-    return act
-
-
-def tab(key: str) -> Callable[[Window, str], None]:
-    return lambda window, language: window.click('[role="tab"]', text_in(language, key))
+def causes(window: Window, language: str) -> None:
+    """Choose the mode of the page *Adjudicate* with false satisfactions, whatever its number."""
+    words = text_in(language, "causes.causes", count=987).split("987")[0].strip("（( ")
+    radios = [radio for radio in window.all('[role="radio"]') if radio.text.strip().startswith(words)]
+    radios[0].click()
 
 
 def decide(window: Window, language: str) -> None:
@@ -128,24 +115,15 @@ def own_answers(window: Window, language: str) -> None:
     window.all('[data-testid="stSidebarNavLink"]')[1:-1][0].click()
 
 
-BOTH = ("en", "zh")
 PICTURES = (
-    Picture("annotate", "eve", act=begin, asks="text", languages=BOTH),
-    Picture("gate", "eve", asks="text", languages=BOTH),
-    Picture("long", "eve", act=read_on, asks="long", languages=BOTH),
-    Picture("group", "eve", act=begin, asks="group", languages=BOTH, size=(1280, 577)),
-    Picture("own-answers", "ann", act=own_answers, languages=BOTH),
-    Picture("dispute", "judge", "adjudicate", act=decide, languages=BOTH),
-    Picture("flagged", "judge", "adjudicate", act=mode("flagged.flags")),
-    Picture("spot-check", "judge", "adjudicate", act=mode("check.checks")),
-    Picture("causes", "judge", "adjudicate", act=mode("causes.causes")),
-    Picture("first-page", "boss", languages=BOTH, size=(1280, 900)),
-    Picture("invitation", "boss", "accounts", languages=BOTH, size=(1280, 900)),
-    Picture("words", "boss", "words", languages=BOTH, size=(1280, 900)),
-    Picture("log", "boss", "log", languages=BOTH),
+    Picture("annotate", "eve", act=begin, asks="text"),
+    Picture("long", "eve", act=read_on, language="zh", asks="long"),
+    Picture("group", "eve", act=begin, asks="group", size=(1280, 577)),
+    Picture("own-answers", "ann", act=own_answers),
+    Picture("dispute", "judge", "adjudicate", act=decide),
+    Picture("causes", "judge", "adjudicate", act=causes),
     Picture("results", "boss", "results", size=(1280, 1160)),
-    Picture("versions", "ann", act=until_there(".audit-legend"), asks="text", languages=BOTH),
-    Picture("block", "ann", act=until_there('[class*="st-key-block"], .audit-block')),
+    Picture("versions", "ann", act=until_marked, asks="text"),
 )
 REPORT = (1100, 1255)
 
@@ -184,7 +162,6 @@ def copied(database: Path, folder: Path) -> Path:
             judge(engine, accounts["bob"], other.id, label, shown_at=since, comment=comment)
     for question in disputes(engine, accounts["judge"])[:1]:
         adjudicate(engine, accounts["judge"], question, [shown_label(engine, question)], "", code="figurative")
-    invite(engine, Terms(role="annotator", uses=20), by=accounts["boss"])
     engine.dispose()
     return path
 
@@ -233,15 +210,15 @@ def save(window: Window, target: Path) -> str:
     return f"{target.name} {size:,} bytes" + (" - too large" if size > MOST_BYTES else "")
 
 
-def take(address: str, picture: Picture, language: str, target: Path, profile: Path) -> str:
-    with Window(f"{address}/login", profile, language, reads=True) as window:
+def take(address: str, picture: Picture, target: Path, profile: Path) -> str:
+    with Window(f"{address}/login", profile, picture.language, reads=True) as window:
         window.resize(*picture.size)
         window.log_in(picture.who)
         if picture.page:
             window.driver.get(f"{address}/{picture.page}")
         settle(window)
         if picture.act:
-            picture.act(window, language)
+            picture.act(window, picture.language)
         settle(window)
         return save(window, target)
 
@@ -263,14 +240,12 @@ def main() -> int:
         path = copied(database, folder)
         with app_server(str(path), folder / "log.txt") as address:
             for picture in wanted:
-                for language in picture.languages:
-                    name = picture.name + ("" if language == "en" else f"-{language}")
-                    try:
-                        with only(path, picture.asks):
-                            target = options.to / f"{name}.png"
-                            print(take(address, picture, language, target, folder / f"p-{name}"), flush=True)
-                    except (Exception, SystemExit) as problem:  # the next pictures do not depend on it
-                        missing.append(f"{name}: {type(problem).__name__} {str(problem).splitlines()[0][:120]}")
+                name = picture.name + ("" if picture.language == "en" else f"-{picture.language}")
+                try:
+                    with only(path, picture.asks):
+                        print(take(address, picture, options.to / f"{name}.png", folder / f"p-{name}"), flush=True)
+                except (Exception, SystemExit) as problem:  # the next pictures do not depend on it
+                    missing.append(f"{name}: {type(problem).__name__} {str(problem).splitlines()[0][:120]}")
         if report.exists() and (not names or "report" in names):
             with Window(report.resolve().as_uri(), folder / "p-report") as window:
                 window.resize(*REPORT)

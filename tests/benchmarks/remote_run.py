@@ -28,6 +28,7 @@ from contextlib import closing
 from pathlib import Path
 from urllib.request import urlopen
 
+ROWS, LATENCY, CONCURRENCY = 5_000, 0.05, 32  # Of the table: two inputs a row
 ANSWER = b'{"outputs": [{"label": "positive", "score": 0.75}]}'
 
 
@@ -88,14 +89,14 @@ def serve(pipe, latency, refused):
 class Service:
     """A server in a process of its own, and the file that describes it."""
 
-    def __init__(self, folder, latency, concurrency, refused=0.0, more=""):
+    def __init__(self, folder, latency, concurrency, refused=0.0):
         here, there = multiprocessing.Pipe()
         self.process = multiprocessing.Process(target=serve, args=(there, latency, refused), daemon=True)
         self.process.start()
         self.url = f"http://127.0.0.1:{here.recv()}/"
         self.file = Path(folder) / "service.toml"
         self.file.write_text(
-            f'name = "simulated"\nversion = "1"\nurl = "{self.url}"\nbatch = 1\nconcurrency = {concurrency}\n{more}'
+            f'name = "simulated"\nversion = "1"\nurl = "{self.url}"\nbatch = 1\nconcurrency = {concurrency}\n'
         )
 
     def record(self):
@@ -169,36 +170,28 @@ def stored(folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--inputs", type=int, default=10_000)
-    parser.add_argument("--latency", type=float, default=0.05)
-    parser.add_argument("--concurrency", type=int, default=32)
     parser.add_argument("--refused", type=float, default=0.0)
     parser.add_argument("--kill", type=float)
-    parser.add_argument("--repeat", type=int, default=1)
     given = parser.parse_args()
-    rows, ideal = given.inputs // 2, given.concurrency / given.latency
-    for _ in range(given.repeat):
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            Service(folder, given.latency, given.concurrency, given.refused) as service,
-        ):
-            if given.kill:
-                answered, kept = kill_in_the_middle(folder, service, rows, given.kill)
-                print(f"killed: {len(answered):,} answered, {len(kept):,} stored, {len(answered) - len(kept):,} lost")
-            ran, wall, cpu = run(folder, service, rows)
-            record = service.record()
-            twice = {text for text, times in record["answered"].items() if times > 1}
-            again = len(twice & kept) if given.kill else len(twice)
-            rate = rate_of(record["times"])
-            print(
-                f"{len(record['answered']):,} inputs answered, {len(stored(folder)):,} stored, {ran['failed']} failed, "
-                f"{record['refusals']:,} refused, {len(twice):,} answered twice ({again} of them after being stored)"
-            )
-            print(
-                f"{rate:,.0f} answers/s of {ideal:,.0f} ({rate / ideal:.1%}); whole command {wall:.1f} s, "
-                f"{cpu:.1f} s CPU, {1000 * cpu / given.inputs:.2f} ms CPU an input",
-                flush=True,
-            )
+    ideal = CONCURRENCY / LATENCY
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Service(folder, LATENCY, CONCURRENCY, given.refused) as service,
+    ):
+        kept = set()
+        if given.kill:
+            answered, kept = kill_in_the_middle(folder, service, ROWS, given.kill)
+            print(f"killed: {len(answered):,} answered, {len(kept):,} stored, {len(answered) - len(kept):,} lost")
+        ran, wall, cpu = run(folder, service, ROWS)
+        record = service.record()
+        twice = {text for text, times in record["answered"].items() if times > 1}
+        rate = rate_of(record["times"])
+        print(
+            f"{len(record['answered']):,} inputs answered, {len(stored(folder)):,} stored, {ran['failed']} failed, "
+            f"{record['refusals']:,} refused, {len(twice):,} answered twice ({len(twice & kept)} of them after being "
+            f"stored)\n{rate:,.0f} answers/s of {ideal:,.0f} ({rate / ideal:.1%}); whole command {wall:.1f} s, "
+            f"{cpu:.1f} s CPU, {500 * cpu / ROWS:.2f} ms CPU an input"
+        )
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ PER_RELATION = 60
 
 
 def simulate(path, groups=100_000, systems=4, seed=0):
-    """A database named simulated: `groups` groups of ten relations, verdicts and outputs of every system, gold."""
+    """Make a database named simulated: `groups` groups of ten relations, verdicts and outputs of every system, gold."""
     engine = open_store(str(path), create=True)
     rng = np.random.default_rng(seed)
     sources = groups // len(RELATIONS)
@@ -96,12 +96,7 @@ def simulate(path, groups=100_000, systems=4, seed=0):
                 (tables.Member, parts), (tables.Verdict, verdicts),
             ):  # fmt: skip
                 insert_new(connection, model, some)
-    return engine
-
-
-def prepare(path, groups, systems):
-    """A simulated database of which nothing is drawn yet."""
-    simulate(path, groups, systems).dispose()
+    engine.dispose()
 
 
 def measured(arguments):
@@ -117,42 +112,34 @@ def measured(arguments):
     return time.perf_counter() - started, cpu, usage.ru_maxrss / 1024, json.loads(answer)
 
 
-def steps(others, html):
+def steps(html):
     """The commands that are measured, in this order: each finds what those before it have left."""
     yield "sample, first rounds", ["sample", "--base", str(PER_RELATION), "--decide", "none"]
     yield "gold", ["gold"]
     yield "sample, a round that decides", ["sample", "--base", str(PER_RELATION)]
     yield "report", ["report"]
     yield "report --html", ["report", "--html", str(html)]
-    if others:
-        yield "progress", ["progress"]
-        yield "plan", ["plan"]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--groups", type=int, nargs="+", default=[100_000])
     parser.add_argument("--systems", type=int, default=4)
-    parser.add_argument("--db", type=Path, help="keep the database of the last size here, and use it where it is there")
-    parser.add_argument("--others", action="store_true", help="measure audit progress and audit plan, too")
-    parser.add_argument("--repeats", type=int, default=3, help="the quickest of so many counts (default: 3)")
     arguments = parser.parse_args()
     print("| command | groups | systems | seconds | CPU seconds | peak MiB |")
     print("|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for groups in arguments.groups:
-            kept = arguments.db is not None and groups == arguments.groups[-1]
-            path = arguments.db if kept else Path(folder) / f"simulated-{groups}.db"
-            if not path.exists():
-                # In a process of its own: a child's peak memory begins with its parent's.
-                maker = multiprocessing.Process(target=prepare, args=(path, groups, arguments.systems))
-                maker.start()
-                maker.join()
+            path = Path(folder) / f"simulated-{groups}.db"
+            # In a process of its own: a child's peak memory begins with its parent's.
+            maker = multiprocessing.Process(target=simulate, args=(path, groups, arguments.systems))
+            maker.start()
+            maker.join()
             best, html = {}, Path(folder) / "report.html"
-            for _ in range(arguments.repeats):
+            for _ in range(3):  # the quickest counts
                 copy = Path(folder) / "copy.db"
                 shutil.copyfile(path, copy)
-                for name, command in steps(arguments.others, html):
+                for name, command in steps(html):
                     run = measured([*command, "--db", str(copy), "--json"])[:3]
                     best[name] = min(run, best.get(name, run))
             for name, (seconds, cpu, peak) in best.items():

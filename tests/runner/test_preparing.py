@@ -42,12 +42,12 @@ def module(tmp_path, monkeypatch):
     return name
 
 
-EXECUTORS = {"in this process": InProcess, "processes": lambda: Processes(2)}
+both_executors = pytest.mark.parametrize("executor", [InProcess, lambda: Processes(2)])
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@both_executors
 def test_it_is_prepared_once_in_each_process(module, executor, tmp_path, toy_corpus, engine):
-    with EXECUTORS[executor]() as doing:
+    with executor() as doing:
         ran = run(engine, toy_corpus(), [f"{module}:Model"], [get_relation("sentiment", "MR3.1")], doing)
     lines = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
     prepared = Counter(pid for what, pid in lines if what == "prepare")
@@ -71,8 +71,8 @@ class Model:
 """
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@both_executors
 def test_one_that_is_another_when_it_is_loaded_again_is_refused(module, executor, tmp_path, toy_corpus, engine):
     (tmp_path / f"{module}.py").write_text(CHANGING)
-    with EXECUTORS[executor]() as doing, pytest.raises(AuditError, match=r"had version .* loaded once more"):
+    with executor() as doing, pytest.raises(AuditError, match=r"had version .* loaded once more"):
         run(engine, toy_corpus(), [f"{module}:Model"], [get_relation("sentiment", "MR3.1")], doing)

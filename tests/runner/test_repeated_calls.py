@@ -2,11 +2,12 @@
 
 import pytest
 from interrupting import Interrupting
+from service import serving
 from sqlalchemy import select
 
 from audit.runner.executors import InProcess
 from audit.runner.options import RunOptions
-from audit.runner.run import run
+from audit.runner.run import LimitReached, run
 from audit.store import open_store, table_of, tables
 
 pytestmark = pytest.mark.usefixtures("asked_once", "small_chunks")
@@ -71,9 +72,8 @@ def rows(engine, model):
 
 
 def outputs(engine):
-    """What counts: (settings of the system, input) -> label or error."""
-    settings = {row["id"]: row["settings"] for row in rows(engine, tables.System)}
-    return {(settings[row["system_id"]], row["input_id"]): row["label"] for row in rows(engine, tables.Output)}
+    """What counts, by input: label or error."""
+    return {row["input_id"]: row["label"] for row in rows(engine, tables.Output)}
 
 
 def calls(engine):
@@ -92,7 +92,7 @@ def test_each_input_is_asked_as_often_as_asked_for_and_the_first_call_counts(moo
     assert (ran.counts.executed, ran.counts.repeated) == (3 * len(asked), 2 * len(asked))
     assert "asked again" in " ".join(ran.lines())
     assert set(map(tuple, calls(engine).values())) == {("positive", "neutral", "negative")}
-    assert set(outputs(engine)) == {("{}", input) for input in calls(engine)}
+    assert set(outputs(engine)) == set(calls(engine))
     assert set(outputs(engine).values()) == {"positive"}
     again = run(*args, RunOptions(repeats=3))
     assert (again.counts.executed, moody.asked("moody")) == (0, asked)
@@ -102,29 +102,17 @@ def test_each_input_is_asked_as_often_as_asked_for_and_the_first_call_counts(moo
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("batches", [1, 4, 7, 12])
-def test_a_run_that_is_broken_off_asks_nothing_twice(moody, toy_corpus, toy_relations, tmp_path, batches):
-    made = []
-    for name, breaks in (("whole", False), ("broken", True)):
-        engine = open_store(f"sqlite:///{tmp_path / name}.db", create=True)
-        repeats, spec = RunOptions(repeats=3), moody("steady")
-        if breaks:
-            asked = sum(moody.asked("steady"))
-            with pytest.raises(KeyboardInterrupt):
-                run(engine, toy_corpus(), spec, toy_relations, Interrupting(batches), options=repeats)
-            run(engine, toy_corpus(), spec, toy_relations, InProcess(), options=repeats)
-            assert sum(moody.asked("steady")) == 2 * asked  # the undisturbed run's, and as many
-        else:
-            run(engine, toy_corpus(), spec, toy_relations, InProcess(), options=repeats)
-        texts = {row["id"]: row["texts"][0] for row in rows(engine, tables.Input)}
-        made.append(
-            [
-                sorted((texts[row["input_id"]], row[key], row["label"], row["score"]) for row in rows(engine, model))
-                for model, key in ((tables.Repeat, "number"), (tables.Output, "attempt"))
-            ]
-        )
-        engine.dispose()
-    assert made[0] == made[1]
+@pytest.mark.parametrize("batches", [1, 4, 7, 12, 16])
+def test_a_run_that_is_broken_off_asks_nothing_twice(moody, toy_corpus, toy_relations, content, batches):
+    whole, broken = open_store("sqlite://", create=True), open_store("sqlite://", create=True)
+    args = toy_corpus(), moody("steady"), toy_relations
+    run(whole, *args, InProcess(), RunOptions(repeats=3))
+    asked = sum(moody.asked("steady"))
+    with pytest.raises(KeyboardInterrupt):
+        run(broken, *args, Interrupting(batches), RunOptions(repeats=3))
+    run(broken, *args, InProcess(), RunOptions(repeats=3))
+    assert sum(moody.asked("steady")) == 2 * asked  # the undisturbed run's, and as many
+    assert content(whole) == content(broken)
 
 
 def test_calls_that_fail_are_kept_and_made_again_only_where_that_is_asked_for(moody, toy_corpus, toy_relations, engine):
@@ -141,3 +129,14 @@ def test_calls_that_fail_are_kept_and_made_again_only_where_that_is_asked_for(mo
     assert len(after) == inputs
     assert all(sum(label != "ERROR" for label in labels) == 3 for labels in after.values())
     assert sum(labels.count("ERROR") for labels in after.values()) == failed  # they stay
+
+
+def test_a_limit_stops_repeated_calls_and_the_same_again_makes_the_rest(tmp_path, toy_corpus, toy_relations, engine):
+    with serving() as server:
+        args = engine, toy_corpus(), [server.file(tmp_path, "batch = 1")], toy_relations[:1], InProcess()
+        with pytest.raises(LimitReached, match="some repeated calls are left") as reached:
+            run(*args, RunOptions(repeats=2, max_calls=70))
+        assert (reached.value.ran.left, len(server.texts)) == (0, 70)
+        run(*args, RunOptions(repeats=2))
+    assert {server.texts.count(text) for text in server.texts} == {2}
+    assert set(map(len, calls(engine).values())) == {2}

@@ -14,8 +14,7 @@ from interrupting import Interrupting
 from pebble import ProcessExpired
 from sqlalchemy import select
 
-from audit.cli import main
-from audit.errors import AuditError, NotInstalled, UnknownName
+from audit.errors import AuditError, UnknownName
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import ask_next
 from audit.relations import Outcome, get_relation
@@ -31,8 +30,7 @@ from audit.runner.run import run
 from audit.runner.studies import Later
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store
-from audit.store.core import group, input_table, member, relation, source, verdict
-from audit.tasks import Output
+from audit.store.core import input_table, member, source, verdict
 
 pytestmark = pytest.mark.usefixtures("asked_once", "small_chunks")
 
@@ -78,33 +76,6 @@ def test_a_later_relation_or_system_does_only_the_new_work(own, toy_corpus, toy_
     at_once = open_store("sqlite://", create=True)
     run(at_once, toy_corpus(), own.specs("calm", "nervous"), toy_relations, InProcess())
     assert study_report(engine)["cells"] == study_report(at_once)["cells"]
-
-
-def test_groups_have_the_members_their_relation_made(own, toy_corpus, toy_relations, engine):
-    run(engine, toy_corpus(), own.specs("calm"), toy_relations, InProcess())
-    query = (
-        select(relation.c.name, group.c.id, source.c.row, group.c.system_id, member.c.role)
-        .select_from(member)
-        .join(group, group.c.id == member.c.group_id)
-        .join(relation, relation.c.id == group.c.relation_id)
-        .join(source, source.c.id == group.c.source_id)
-        .order_by(group.c.id, member.c.step)
-    )
-    roles, shapes, rows = {}, {}, {}
-    with engine.connect() as connection:
-        for name, id, row, system, role in connection.execute(query):
-            roles.setdefault((name, id, row, system is None), []).append(role)
-    for (name, _, row, shared), own_roles in roles.items():
-        shapes.setdefault(name, set()).add((shared, *own_roles))
-        rows.setdefault(name, set()).add(row)
-    assert shapes == {
-        "T1": {(True, "source", "follow_up")},
-        "T2": {(True, "source", "follow_up", "follow_up")},
-        "T3": {(False, "source", "probe", "follow_up")},
-    }
-    assert len(rows["T1"]) == 30
-    assert rows["T2"] == rows["T1"] - {"5", "15", "25"}
-    assert 0 < len(rows["T3"]) < 30
 
 
 def judged(engine):
@@ -231,42 +202,21 @@ def test_relations_that_do_not_fit_are_refused(toy_corpus, toy_relations):
     assert "MR5.1" not in [one.name for one in fitting(toy_corpus())]
 
 
-class Absent:
-    """A system of another task, or one that is not installed."""
-
-    name, version, settings, languages, summary = "absent", "1", {}, ("en",), ""
-
-    def __init__(self, tasks, needs):
-        self.tasks, self._needs = tasks, needs
-
-    def needs(self):
-        return self._needs
-
-    def prepare(self):
-        raise RuntimeError("prepared too early")
-
-    def run(self, inputs):
-        return [Output("positive") for _ in inputs]
-
-
-def test_nothing_is_opened_where_something_is_wrong(own, toy_corpus, toy_relations, monkeypatch, tmp_path):
-    def attempt(*systems, corpus=None, absent=None):
-        if absent:
-            monkeypatch.setattr("audit.runner.system_runner.get_system", lambda spec, limit: Absent(*absent))
-        run(Later(str(tmp_path / "x.db")), corpus or toy_corpus(), systems, toy_relations, InProcess())
-
-    with pytest.raises(UnknownName, match="unknown system 'nobody'"):
-        attempt("nobody")
-    with pytest.raises(AuditError, match="has no 'nothing'"):
-        attempt(*own.specs("nothing"))
-    with pytest.raises(AuditError, match="system x does translation, not sentiment"):
-        attempt("x", absent=(("translation",), None))
-    with pytest.raises(NotInstalled, match="system x cannot run here; pip install it"):
-        attempt("x", absent=(("sentiment",), "pip install it"))
+@pytest.mark.parametrize(
+    ("systems", "changed", "reason"),
+    [
+        (["nobody"], {}, "unknown system 'nobody'"),
+        (["OWN:nothing"], {}, "has no 'nothing'"),
+        (["rapidfuzz"], {}, "system rapidfuzz does similarity, not sentiment"),
+        (["vader"], {"needs": lambda: "get it"}, "corpus toy is not available; get it"),
+    ],
+)
+def test_nothing_is_opened_where_something_is_wrong(own, toy_corpus, toy_relations, tmp_path, systems, changed, reason):
     corpus = toy_corpus()
-    corpus.needs = lambda: "get it"
-    with pytest.raises(NotInstalled, match="corpus toy is not available; get it"):
-        attempt("x", corpus=corpus, absent=(("sentiment",), None))
+    vars(corpus).update(changed)
+    specs = [system.replace("OWN", own.module) for system in systems]
+    with pytest.raises(AuditError, match=reason):
+        run(Later(str(tmp_path / "x.db")), corpus, specs, toy_relations, InProcess())
     assert list(tmp_path.glob("*.db")) == []
 
 
@@ -327,15 +277,3 @@ def test_a_system_that_is_lost_again_and_again_stops_the_run_and_what_was_finish
     run(whole, toy_corpus(), own.specs("calm"), toy_relations, InProcess())
     for name in ("verdict", "group", "member", "progress"):
         assert content(engine, name) == content(whole, name)
-
-
-def test_a_system_that_fails_in_every_group_ends_the_run_with_a_status(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "half.py").write_text(
-        'def half(text):\n    if text.istitle():\n        raise ValueError("no capitals")\n    return "positive"\n'
-    )
-    (tmp_path / "texts.csv").write_text("text\nIt is good.\nIt is bad.\n")
-    command = ["run", "--corpus", "texts.csv", "--systems", "half:half", "--relations", "title-case", "--workers", "0"]
-    assert main(command) == 1
-    assert "failed in every group" in capsys.readouterr().err

@@ -41,42 +41,28 @@ def letter(text, choices: random.Random):
     return f"{text} {choices.choice('abcdefghij')}"
 
 
-class Flipping:
+def flipping(*ends, scores=None):
     """Positive, unless a text has these words at its end; scores by word that was added."""
 
-    def __init__(self, *ends, scores=None):
-        self.ends, self.scores, self.asked = ends, scores or {}, []
-        self.name, self.tasks, self.languages, self.version, self.settings = (
-            "flipping",
-            ("sentiment",),
-            ("en",),
-            "1",
-            {},
-        )
+    def answer(text):
+        answer.asked.append(text)
+        if text.endswith(ends):
+            return "negative", 0.8
+        return "positive", 0.9 - sum((scores or {}).get(word, 0) for word in text.split())
 
-    def needs(self):
-        return None
-
-    def prepare(self):
-        pass
-
-    def run(self, inputs):
-        self.asked += [item.text for item in inputs]
-        return [self._of(item.text) for item in inputs]
-
-    def _of(self, text):
-        if text.endswith(self.ends):
-            return audit.Output("negative", 0.8)
-        return audit.Output("positive", 0.9 - sum(self.scores.get(word, 0) for word in text.split()))
+    answer.asked, answer.version, answer.deterministic = [], "1", True
+    return answer
 
 
 def search(system, *texts, names=NAMES, **request):
     corpus = [(text, "positive") for text in texts or ["It is a film"]]
-    return audit.search(corpus, system, names, progress=False, **{"budget": 50, "store": "sqlite://", **request})
+    return audit.search(
+        corpus, {"flipping": system}, names, progress=False, **{"budget": 50, "store": "sqlite://", **request}
+    )
 
 
 def test_the_first_level_with_a_violation_ends_the_search_and_the_fewest_words_win():
-    system = Flipping(" z", " f")
+    system = flipping(" z", " f")
     (found,) = search(system).found
     assert (found.outcome, found.violation.relation, found.violation.changed) == ("violation", "z", 0.2)
     assert found.violation.fall == pytest.approx(0.9 + 0.8)
@@ -85,23 +71,23 @@ def test_the_first_level_with_a_violation_ends_the_search_and_the_fewest_words_w
 
 
 def test_compositions_are_tried_where_no_relation_alone_is_violated():
-    system = Flipping(" x y", scores={"x": 0.3})
+    system = flipping(" x y", scores={"x": 0.3})
     (found,) = search(system).found
     assert found.violation.relation == "x | y"
     assert found.violation.follow_ups[0].text == "It is a film x y"
-    with audit.run(["It is a film"], [system], ["x|y"], store="sqlite://", progress=False) as study:
+    with audit.run(["It is a film"], {"flipping": system}, ["x|y"], store="sqlite://", progress=False) as study:
         assert "1 relation, 1 system; 0 groups satisfied" in repr(study)  # the same follow-up
-    assert search(Flipping(" x y", scores={"x": 0.3}), depth=1).found[0].outcome == "none"
+    assert search(flipping(" x y", scores={"x": 0.3}), depth=1).found[0].outcome == "none"
 
 
 def test_a_search_goes_on_from_what_is_stored_and_finds_the_same(tmp_path):
     texts = [f"Film {number} is good" for number in range(4)]
-    system, store = Flipping(" x y", scores={"x": 0.3}), tmp_path / "s.db"
+    system, store = flipping(" x y", scores={"x": 0.3}), tmp_path / "s.db"
     first = search(system, *texts, limit=2, store=store)
     again = search(system, *texts, store=store)
     assert len(system.asked) == len(set(system.asked))
     assert again.stored == first.executed
-    undisturbed = search(Flipping(" x y", scores={"x": 0.3}), *texts)
+    undisturbed = search(flipping(" x y", scores={"x": 0.3}), *texts)
     assert again.found == undisturbed.found
 
 

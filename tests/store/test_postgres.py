@@ -2,7 +2,7 @@
 
 import pytest
 from disputing import disputed
-from sqlalchemy import create_engine, select, text
+from sqlalchemy import select
 
 from audit.corpora import get_corpus
 from audit.false_satisfaction.questions import attributed_groups, queue_length
@@ -109,15 +109,3 @@ def test_the_same_report_on_postgresql_and_sqlite(postgres_url, tmp_path):
     assert on_postgresql == on_sqlite
     assert all(any(cell["judged"] for cell in report["cells"]) for report in on_sqlite)
     assert on_sqlite[0]["validity"][0]["holds"]["rate"]["n"]
-
-
-def test_a_connection_that_the_server_has_ended_is_replaced(postgres_url):
-    engine = open_store(postgres_url, create=True)
-    ask = text("SELECT pg_backend_pid()")
-    with engine.connect() as connection:
-        before = connection.execute(ask).scalar()
-    with create_engine(postgres_url).connect() as other:
-        other.execute(text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": before})
-    with engine.connect() as connection:
-        assert connection.execute(ask).scalar() != before
-    engine.dispose()

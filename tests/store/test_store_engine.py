@@ -104,13 +104,6 @@ def test_what_a_transaction_reads_is_not_changed_by_another_thread_before_it_wri
         assert connection.execute(setting.select()).one().value == 200
 
 
-def test_what_is_raised_rolls_back_and_lets_others_write(engine):
-    with pytest.raises(SQLAlchemyError), writing(engine) as connection:
-        connection.execute(setting.insert(), [{"name": "number", "value": 1}] * 2)
-    with writing(engine) as connection:
-        assert connection.execute(setting.select()).all() == []
-
-
 def test_a_backup_is_the_same_database(judged, tmp_path, content):
     engine = open_store(judged)
     result = backup(engine, tmp_path / "b.db")
