@@ -15,9 +15,9 @@ from sqlalchemy import Connection, select
 
 from audit.errors import AuditError
 from audit.false_satisfaction.population import Population
-from audit.false_satisfaction.resolution import Drawn, carried_labels, never_carries, satisfied_groups, source_of
+from audit.false_satisfaction.resolution import Drawn, carried_labels, never_carries, satisfied_groups
 from audit.messages import message, with_commas
-from audit.store import table_of, tables
+from audit.store.core import judge, judge_answer, question
 from audit.tasks import get_task
 from audit.tasks.questions import ABOUT_OUTPUTS, Subject
 
@@ -51,7 +51,6 @@ class JudgeRow:
 
 def stored_judges(connection: Connection) -> list[JudgeRow]:
     """All judges, in the order in which they first came."""
-    judge = table_of(tables.Judge)
     query = select(judge.c.id, judge.c.name, judge.c.version, judge.c.settings).order_by(judge.c.id)
     return [JudgeRow(*row) for row in connection.execute(query)]
 
@@ -81,13 +80,12 @@ def opinions_of(connection: Connection, judge_id: int, variant: int = 0) -> dict
 
 def last_answers(connection: Connection, judge_id: int, variant: int = 0) -> list[Any]:
     """Rows question_id, task, kind, input_id, output, answer, attempt: the last attempt of each question."""
-    given, question = table_of(tables.JudgeAnswer), table_of(tables.Question)
-    about = (question.c[name] for name in ("task", "kind", "input_id", "output"))
+    given, about = judge_answer.c, (question.c.task, question.c.kind, question.c.input_id, question.c.output)
     query = (
-        select(given.c.question_id, *about, given.c.answer, given.c.attempt)
-        .join(question, question.c.id == given.c.question_id)
-        .where(given.c.judge_id == judge_id, given.c.variant == variant)
-        .order_by(given.c.question_id, given.c.attempt)
+        select(given.question_id, *about, given.answer, given.attempt)
+        .join(question, question.c.id == given.question_id)
+        .where(given.judge_id == judge_id, given.variant == variant)
+        .order_by(given.question_id, given.attempt)
     )
     return list({row.question_id: row for row in connection.execute(query)}.values())
 
@@ -107,7 +105,7 @@ def predicted(drawn: Drawn, opinions: Opinions) -> Predicted:
     What it says hangs on the group and on what the judge answered when asked about it, and on nothing else: not on what
     else happens to have been asked. Every direct answer that a group needs is asked for at once.
     """
-    source, direct = source_of(drawn), never_carries(drawn.carry, drawn.task)
+    source, direct = drawn.source, never_carries(drawn.carry, drawn.task)
     waits_for, value = dict[Subject, None](), 0.0
     for step in drawn.steps:
         opinion = None

@@ -21,7 +21,7 @@ from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.judged import JUDGE, find_judge, group_opinions, opinions_of
 from audit.false_satisfaction.population import Population, StudyRow
 from audit.messages import message
-from audit.store import table_of, tables
+from audit.store.core import output, source
 from audit.text.similarity import levenshtein_similarity
 
 BUILT_IN = ("disagreement", "low_confidence", "reference")
@@ -50,7 +50,6 @@ def read_proxies(connection: Connection, population: Population, study: StudyRow
     false, 0 where not, 1/2 where it was asked and does not say. Raises AuditError where there is no
     such judge, and where a value of a column is not a number, which names its row.
     """
-    source = table_of(tables.Source)
     query = select(source.c.row, source.c.attributes).where(source.c.study_id == study["id"]).order_by(source.c.id)
     needs_columns = any(name == "reference" or not _is_built_in(name) for name in names)
     rows = connection.execute(query).all() if needs_columns else []
@@ -142,7 +141,7 @@ def _against(codes: np.ndarray) -> np.ndarray:
 
 def _scores(connection: Connection, population: Population) -> np.ndarray:
     """Scores (inputs, systems), NaN where there is none."""
-    output, said, systems = table_of(tables.Output), population.said, np.array(population.systems, np.int64)
+    said, systems = population.said, np.array(population.systems, np.int64)
     query = select(output.c.input_id, output.c.system_id, output.c.score).where(
         output.c.score.is_not(None), output.c.system_id.in_(population.systems)
     )
@@ -174,9 +173,9 @@ def reference_distances(population: Population, references: Sequence[Any]) -> np
     for at, reference in enumerate(references):
         if isinstance(reference, str) and reference.strip() and place[at] >= 0:
             for column, code in enumerate(said.code[place[at]].tolist()):
-                output = said.outputs[code] if code >= 0 else None
-                if output is not None and output.text is not None and not output.error:
-                    result[at, column] = 1 - levenshtein_similarity(reference.strip(), output.text)
+                own = said.outputs[code] if code >= 0 else None
+                if own is not None and own.text is not None and not own.error:
+                    result[at, column] = 1 - levenshtein_similarity(reference.strip(), own.text)
     return result
 
 

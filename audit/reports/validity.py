@@ -71,7 +71,7 @@ def read_validity(
     pairs["wanted"] = pairs["study"].map(wanted)
     for name, of, table, column in (("task", "study", study, "task"), ("relation", "relation_id", relation, "name")):
         pairs[name] = pairs[of].map(dict(connection.execute(select(table.c.id, table.c[column])).all()))
-    pairs["cluster"] = source_clusters(connection, wanted).of((pairs["group_id"] // LIMIT**2).to_numpy(np.int64))
+    pairs["cluster"] = source_clusters(connection, wanted).loc[pairs["group_id"] // LIMIT**2].to_numpy()
     answers, content_of = group_answers(connection), contents(connection, set(pairs["group_id"].tolist()))
     holds = {id: HOLDS in answers[content].allowed for id, content in content_of.items() if content in answers}
     pairs["holds"] = pairs["group_id"].map(holds).astype(float)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.questions import queue_length
-from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, Step, settle_group
+from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, Step, carry_of, settle_group
 from audit.judging.control_questions import KnownText, add_known, pick_known
 from audit.judging.judgements import judge
 from audit.judging.labels import NO_OUTPUT, Labels, answer_with_gold, import_labels, read_labels
@@ -41,7 +41,7 @@ def study(tmp_path):
 def drawn(*texts, relation="R"):
     """A group of the source (input 1) and follow-ups with these outputs."""
     steps = tuple(Step("source" if at == 1 else "follow_up", at, Output(text=text)) for at, text in enumerate(texts, 1))
-    return Drawn("summarization", relation, 1, 1, 1, 1, steps)
+    return Drawn("summarization", relation, 1, 1, 1, 1, steps, carry_of("summarization", relation))
 
 
 def about(number, text, *labels):

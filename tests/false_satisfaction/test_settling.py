@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, Step, settle_group
+from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, Step, carry_of, settle_group
 from audit.tasks import Output
 
 LABELS = ["positive", "neutral", "negative"]
@@ -17,7 +17,7 @@ def drawn(relation, *labels, roles=None):
         Step(role, number, Output(label, 0.9))
         for number, (role, label) in enumerate(zip(roles, labels, strict=True), start=1)
     )
-    return Drawn("sentiment", relation, 1, 1, 1, 1, steps)
+    return Drawn("sentiment", relation, 1, 1, 1, 1, steps, carry_of("sentiment", relation))
 
 
 def about(number):

@@ -6,6 +6,7 @@ import pytest
 from audit.statistics.contests import (
     Compared,
     Contest,
+    Evidence,
     Thresholds,
     answered_to,
     ask,
@@ -40,7 +41,7 @@ def played(groups, genuine, u, contests):
         contests, asked = ask(contests, groups, u, asked)
         pairs = enumerate(zip(groups, genuine, strict=True))
         state = [answered_to(each, place, x, u, asked) for place, (each, x) in pairs]
-        contests = [one if one.ended else eliminate(one, groups, state, len(u)) for one in contests]
+        contests = [one if one.ended else eliminate(one, Evidence(groups, state, len(u))) for one in contests]
         rounds += 1
     return contests, asked, state, rounds
 
@@ -69,7 +70,7 @@ def test_a_decision_is_right_and_asks_a_part(carries):
         means = np.mean([x.mean(0) for x in genuine], axis=0)
         right.append(means[contest.leader] >= means.max() - 0.02)
         asked.append((u <= thresholds.source).mean())
-        assert standing(contest, groups, state, (0, 1, 2), len(u)).p_best.sum() == pytest.approx(1, abs=0.01)
+        assert standing(contest, Evidence(groups, state, len(u)), (0, 1, 2)).p_best.sum() == pytest.approx(1, abs=0.01)
     assert np.mean(right) >= 0.9
     assert np.mean(asked) < 0.7
 
@@ -102,5 +103,5 @@ def test_a_forecast_before_the_first_answer_is_between_nothing_and_all():
     groups, genuine, u = world(5, sources=400)
     empty = Thresholds(np.zeros(len(u)), {})
     state = [answered_to(one, place, x, u, empty) for place, (one, x) in enumerate(zip(groups, genuine, strict=True))]
-    expected = forecast([Contest({0: 0.5, 1: 0.5}, (0, 1, 2))], groups, state, u, empty, runs=4)
+    expected = forecast([Contest({0: 0.5, 1: 0.5}, (0, 1, 2))], Evidence(groups, state, 400), u, empty, runs=4)
     assert 0 < expected.low <= expected.asked <= expected.high <= 400
