@@ -519,7 +519,7 @@ def accuracy_of(answered: SystemAccuracy, confidence: float = 0.95) -> Entry:
     if not answered.outputs:
         return estimated(None, 0)
     rate, worth = answered.right / answered.outputs, answered.outputs if answered.worth is None else answered.worth
-    ends = mid_p(rate * worth, worth, None, confidence=confidence)
+    ends = mid_p(rate * worth, worth, confidence)
     return estimated((rate, ends.low, ends.high), answered.outputs)
 
 

@@ -26,7 +26,6 @@ from audit.reports.document import Entry, ReportDocument, estimated, plain
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import UNKNOWN, Say, count, estimate, number
 from audit.statistics.agreement import Ratings, suite
-from audit.statistics.corrected import carry_error
 from audit.statistics.intervals import Target, rate_of_clusters
 from audit.statistics.validity import (
     DROP,
@@ -228,8 +227,9 @@ def add_carries(report: ReportDocument, counted: Counted, target: Target) -> Non
         own = (audited["group"] // LIMIT % LIMIT == id) & (audited["group"] // LIMIT**2).isin(population.source)
         own = audited[own].drop_duplicates(["source", "follow_up"], keep="last")  # several systems are one observation
         places = np.searchsorted(population.source, own["group"] // LIMIT**2)
-        error = carry_error(population.cluster[places] if target == "population" else places, own["wrong"].to_numpy())
-        entry["carry"] = {"wrong": error.wrong, "error": estimated(error, error.audited)}
+        # Follow-ups of one source are not independent; carrying is a property of the relation, not of these texts.
+        cluster, wrong = population.cluster[places] if target == "population" else places, own["wrong"].to_numpy(int)
+        entry["carry"] = {"wrong": int(wrong.sum()), "error": estimated(rate_of_clusters(cluster, wrong), len(own))}
 
 
 def validity_sections(document: Entry) -> Iterator[Section]:
