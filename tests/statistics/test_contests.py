@@ -10,7 +10,6 @@ from audit.statistics.contests import (
     Thresholds,
     answered_to,
     ask,
-    boundary,
     difference,
     eliminate,
     forecast,
@@ -102,11 +101,6 @@ def test_systems_that_share_no_group_are_never_told_apart():
     assert (contest.ended, contest.live) == ("all asked", (0, 1))
 
 
-def test_the_boundary_grows_with_rivals():
-    assert boundary(1) == pytest.approx(2.5)
-    assert boundary(1) < boundary(2) < boundary(8) < 3.5
-
-
 def reached(contests, thresholds, u, rounds):
     return [(one.ended, one.leader, one.live) for one in contests], int((u <= thresholds.source).sum()), rounds
 
@@ -143,11 +137,3 @@ def test_leads_and_standings_are_those_with_which_simulations_covered(clustered,
     found = [d, (error**2).sum() ** 0.5, rest, *stand.score[:2], *stand.error[0, 1:]]
     assert found == pytest.approx(STANDING[clustered, proxies][:7], abs=1e-6)
     assert stand.p_best == pytest.approx(STANDING[clustered, proxies][7:], abs=0.02)
-
-
-def test_a_forecast_before_the_first_answer_is_between_nothing_and_all():
-    groups, genuine, u = world(5, sources=400)
-    empty = Thresholds(np.zeros(len(u)), {})
-    state = [answered_to(one, place, x, u, empty) for place, (one, x) in enumerate(zip(groups, genuine, strict=True))]
-    expected = forecast([Contest({0: 0.5, 1: 0.5}, (0, 1, 2))], Evidence(groups, state, 400), u, empty, runs=4)
-    assert 0 < expected.low <= expected.asked <= expected.high <= 400
