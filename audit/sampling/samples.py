@@ -144,9 +144,9 @@ class Terms:
     """How many people answer each of a sample's questions, the study, and the share of drawn sources whose follow-ups
     are asked about although answers are carried to them."""
 
-    annotators: int = 2
-    study: int = 0
-    follow_ups: float = 0.0
+    annotators: int
+    study: int
+    follow_ups: float
 
 
 def keep_sample(connection: Connection, study: int, options: SampleOptions) -> Terms:

@@ -53,7 +53,7 @@ def changed(node: ast.AST) -> ast.AST | None:
 
 def places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
     """Where code can be changed: a node, its field, the place in that, and what is there."""
-    for name, value in ast.iter_fields(node):
+    for name, value in ast.iter_fields(node) if getattr(node, "arg", None) != "strict" else ():
         for at, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if isinstance(child, ast.AST) and name not in ("annotation", "returns", "decorator_list"):
                 if changed(child) is not None:

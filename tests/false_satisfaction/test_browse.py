@@ -107,18 +107,6 @@ def test_states_part_the_groups(judged_study: Made) -> None:
     assert all(by_state[state] for state in ("false", "true", "waiting", "undrawn", "violated", "inapplicable"))
 
 
-def test_states_are_those_of_the_report(judged_study: Made) -> None:
-    from audit.false_satisfaction.cells import count
-
-    engine, _ = judged_study
-    cells = count(engine).cells
-    assert int(cells["drawn"].sum()) == sum(
-        len(everything(judged_study, GroupFilter(state=state), 9)) for state in STATES[:3]
-    )
-    assert int(cells["violated"].sum()) == len(everything(judged_study, GroupFilter(state="violated"), 9))
-    assert int(cells["false"].sum()) <= len(everything(judged_study, GroupFilter(state="false"), 9))
-
-
 def test_a_false_satisfaction_says_which_outputs_are_wrong(judged_study: Made) -> None:
     engine, people = judged_study
     for group, system in everything(judged_study, GroupFilter(state="false"), 50):

@@ -32,17 +32,6 @@ def first(cells: dict[tuple[int, int], list[str]], seed: int, size: int) -> dict
 
 
 @settings(deadline=None, max_examples=40)
-@given(populations, seeds, st.randoms(use_true_random=False))
-def test_lists_are_orders_of_the_cells_and_no_other_order_matters(cells, seed, shuffler):
-    shuffled = {}
-    for cell, rows in cells.items():
-        shuffled[cell] = shuffler.sample(rows, len(rows))
-    listed = lists(cells, seed)
-    assert listed == lists(shuffled, seed)
-    assert {cell: sorted(rows) for cell, rows in listed.items()} == {cell: sorted(rows) for cell, rows in cells.items()}
-
-
-@settings(deadline=None, max_examples=40)
 @given(populations, seeds)
 def test_numbers_are_the_hashes_of_seed_and_row(cells, seed):
     """What is stored in every database that was drawn from: seed and row."""

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from audit.errors import AuditError
 from audit.statistics import annotators
 from audit.statistics.agreement import Ratings
 from audit.statistics.annotators import (
