@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, select
 
 from audit.errors import AuditError
 from audit.false_satisfaction.population import Population, StudyRow, read_population
-from audit.false_satisfaction.proxies import check_proxies, read_proxies
+from audit.false_satisfaction.proxies import add_proxies
 from audit.false_satisfaction.questions import Carried, asked_by, audited_carries, count_open
 from audit.false_satisfaction.resolution import Answers, State, Whose, drawn_groups, known_answers
 from audit.false_satisfaction.states import NOT_ASKED, OPEN, Standing, answered_by_gold, read_standing
@@ -122,12 +122,7 @@ def count(
                 checks = checks.from_sources(population.source[about], id)
             populations[id], standings[id] = population, standing
         cells = _observed(connection, studies, checks)
-        read = {row["id"]: read_proxies(connection, populations[row["id"]], row, proxies) for row in studies if proxies}
-        check_proxies(proxies, list(read.values()))
-        for id, numbers in read.items():
-            for relation, values in numbers.values.items():
-                compared = populations[id].relations[relation]
-                compared.proxy = np.where(compared.satisfied == 1, 1 - values, 0.0)
+        left_out = add_proxies(connection, populations, studies, proxies)
         terms = {id: terms for id, terms in terms_of(connection).items() if id in populations and terms.follow_ups}
         audited = audited_carries(drawn_groups(connection, terms), answers, terms) if terms else []
         open_questions = count_open(connection, asked_by(connection, list(populations)))
@@ -143,7 +138,7 @@ def count(
         cells.assign(**counts)[[*CELL, *COLUMNS]], studies, samples, checks, populations, standings, judged,
         _satisfied_or_violated(cells, populations, standings), group, open_questions.texts, audited,
         open_questions.audits, *((nobody, only) if whose == "people" else (only, nobody)),
-        {key: reason for numbers in read.values() for key, reason in numbers.left_out.items()},
+        left_out,
     )  # fmt: skip
 
 

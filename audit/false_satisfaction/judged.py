@@ -6,6 +6,7 @@ other groups are not. Were they used, the same judge would say other things of t
 others, and an estimate that corrects the one by the other would be biased.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -90,17 +91,9 @@ def last_answers(connection: Connection, judge_id: int, variant: int = 0) -> lis
     return list({row.question_id: row for row in connection.execute(query)}.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Predicted:
-    """What a judge makes of a group: 1 false, 0 true, `UNKNOWN`, or None where it was not asked all that it takes:
-    `waits_for` then."""
-
-    value: float | None
-    waits_for: tuple[Subject, ...] = ()
-
-
-def predicted(drawn: Drawn, opinions: Opinions) -> Predicted:
-    """The rule of `resolution.settle_group` for a judge's answers: one wrong output makes a group false.
+def predicted(drawn: Drawn, opinions: Opinions) -> tuple[float, tuple[Subject, ...]]:
+    """The rule of `resolution.settle_group` for a judge's answers: one wrong output makes a group false. Returns 1 for
+    false, 0 for true, `UNKNOWN`, or NaN where it was not asked all that it takes, and what it is to be asked then.
 
     What it says hangs on the group and on what the judge answered when asked about it, and on nothing else: not on what
     else happens to have been asked. Every direct answer that a group needs is asked for at once.
@@ -124,8 +117,8 @@ def predicted(drawn: Drawn, opinions: Opinions) -> Predicted:
         elif not opinion:
             value = max(value, UNKNOWN)
         elif get_task(drawn.task).is_wrong(step.output, opinion):
-            return Predicted(1.0)
-    return Predicted(None, tuple(waits_for)) if waits_for else Predicted(value)
+            return 1.0, ()
+    return (math.nan if waits_for else value), tuple(waits_for)
 
 
 def group_opinions(
@@ -142,7 +135,6 @@ def group_opinions(
     values, waits_for = np.full(ids.shape, np.nan), set[Subject]()
     for drawn in satisfied_groups(connection, population.study, relation):
         if (at := place.get((drawn.group_id, drawn.system_id))) is not None:
-            opinion = predicted(drawn, opinions)
-            waits_for.update(opinion.waits_for)
-            values[at] = np.nan if opinion.value is None else opinion.value
+            values[at], waits = predicted(drawn, opinions)
+            waits_for.update(waits)
     return values, waits_for
