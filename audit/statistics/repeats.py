@@ -115,13 +115,14 @@ def steadiness(
     unstable = ((outcomes != outcomes[:, :1]) & present).any(axis=1)
     counts_as_violated = counted == violated
     always = counts_as_violated & ((outcomes == violated) | ~present).all(axis=1)
+    counts = int(unstable.sum()), int(counts_as_violated.sum()), int(always.sum())
     return Steadiness(
         len(outcomes),
         int(present.sum(axis=1).min()),
-        *(int(flags.sum()) for flags in (unstable, counts_as_violated, always)),
+        *counts,
         *rate_of_clusters(cluster, unstable),
-        vr_first=violation_rate(outcomes[:, :1], satisfied, violated),
-        vr_mean=violation_rate(outcomes, satisfied, violated),
+        violation_rate(outcomes[:, :1], satisfied, violated),
+        violation_rate(outcomes, satisfied, violated),
     )
 
 
