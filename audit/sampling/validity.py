@@ -75,8 +75,8 @@ def _draw_study(
             parameter="seed",
         )
     checks = checked(connection, [study])
-    query = select(source.c.id, source.c.row).where(source.c.study_id == study).order_by(source.c.id)
-    key_of = dict(connection.execute(query).all())
+    rows_of = select(source.c.id, source.c.row).where(source.c.study_id == study).order_by(source.c.id)
+    key_of = dict(connection.execute(rows_of).all())
     ids, numbers = [*key_of], np.fromiter(uniforms(key_of.values(), seed), float, len(key_of))
     names = dict(connection.execute(select(relation.c.id, relation.c.name)).all())
     query = select(draw.c.relation_id, draw.c.group_id, draw.c.step).where(draw.c.study_id == study)
