@@ -1,8 +1,8 @@
 """How often systems are right about the sources themselves, where these have gold labels or settled answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from sqlalchemy import Connection, Engine, func, select, true
@@ -13,7 +13,8 @@ from audit.false_satisfaction.resolution import Whose, known_answers
 from audit.messages import message
 from audit.sampling.samples import has_clear_gold
 from audit.statistics.intervals import effective_size_of_sums
-from audit.store import rows_among, snapshot, table_of, tables
+from audit.store import rows_among, snapshot
+from audit.store.core import group, output, source
 from audit.tasks import Output, get_task
 from audit.tasks.entities import EntityTask, f1, matches, rates
 
@@ -63,43 +64,36 @@ def right_outputs(database: Engine | Connection, counted: Counted, whose: Whose 
     keys = counted.cells[["study_id", "system_id", "system"]].drop_duplicates()
     with snapshot(database) as connection:
         return [
-            _of_study(connection, study, keys[keys["study_id"] == study["id"]].values, whose)
-            for study in counted.studies
+            _of_study(connection, row, dict(keys[keys["study_id"] == row["id"]].values[:, 1:]), whose)
+            for row in counted.studies
         ]
 
 
-def _of_study(connection: Connection, row: StudyRow, systems: Sequence[Sequence[Any]], whose: Whose) -> RightOutputs:
-    study, is_wrong = row["id"], get_task(row["task"]).is_wrong
+def _of_study(connection: Connection, row: StudyRow, systems: dict[int, str], whose: Whose) -> RightOutputs:
+    study, task, by = row["id"], get_task(row["task"]), "gold"
     answers: dict[int, list[tuple[str, str]]] = {}
-    if get_task(row["task"]).question_kind == "pair":
+    if task.question_kind == "pair":
         return RightOutputs(study, 0, (), PAIRS)
-    by: Literal["gold", "people"] = "gold"
     texts, rows = _by_gold(connection, study, row["imported"])
     if not texts and whose != "gold":
-        by = "people"
-        texts, rows = _by_people(connection, study, row["task"])
+        by, (texts, rows) = "people", _by_people(connection, study, row["task"])
     if not texts:
         return RightOutputs(study, 0, (), NO_GOLD)
     counts: dict[tuple[int, str | None], list[int]] = {}
-    for system, cluster, number, allowed, output in rows:
-        if isinstance(get_task(row["task"]), EntityTask):
-            best = max(sorted(allowed), key=lambda answer: f1(*matches(str(output.label), answer)))
-            answers.setdefault(system, []).extend([(str(output.label), best)] * number)
+    for system, cluster, number, allowed, said in rows:
+        if isinstance(task, EntityTask):
+            best = max(sorted(allowed), key=lambda answer: f1(*matches(str(said.label), answer)))
+            answers.setdefault(system, []).extend([(str(said.label), best)] * number)
         of_cluster = counts.setdefault((system, cluster), [0, 0])
         of_cluster[0] += number
-        of_cluster[1] += 0 if is_wrong(output, allowed) else number
-    clusters: dict[int, list[tuple[int, int]]] = {}
+        of_cluster[1] += 0 if task.is_wrong(said, allowed) else number
+    clusters: dict[int, list[tuple[int, int]]] = {id: [] for id in sorted(systems)}
     for (system, cluster), (number, hits) in counts.items():
         # Sources that name no cluster are each their own.
         alone = [(1, 1)] * hits + [(1, 0)] * (number - hits) if cluster is None else [(number, hits)]
         clusters.setdefault(system, []).extend(alone)
-    names = sorted((int(id), str(name)) for _, id, name in systems)
-    return RightOutputs(
-        study,
-        texts,
-        tuple(_accuracy(name, clusters.get(id, []), rates(answers.get(id, ()))) for id, name in names),
-        by=by,
-    )
+    right = tuple(_accuracy(str(systems[id]), clusters[id], rates(answers.get(id, ()))) for id in sorted(systems))
+    return RightOutputs(study, texts, right, by="gold" if by == "gold" else "people")
 
 
 _Hits = list[tuple[int, str | None, int, frozenset[str], Output]]
@@ -109,7 +103,6 @@ _Hits = list[tuple[int, str | None, int, frozenset[str], Output]]
 def _by_gold(connection: Connection, study: int, imported: bool) -> tuple[int, _Hits]:
     """How many texts have a clear gold label, and what was said of them, counted where it is, which is twice as quick.
     Only what failed is executed again, so that nobody has two outputs without an error."""
-    source, output, group = table_of(tables.Source), table_of(tables.Output), table_of(tables.Group)
     # In an imported study a row without groups is a follow-up that brought its own label.
     grouped = select(group.c.source_id).where(group.c.study_id == study)
     text = (
@@ -135,7 +128,6 @@ def _by_gold(connection: Connection, study: int, imported: bool) -> tuple[int, _
 
 def _by_people(connection: Connection, study: int, task: str) -> tuple[int, _Hits]:
     """How many texts people have settled, and what was said of each."""
-    source, output = table_of(tables.Source), table_of(tables.Output)
     allowed = {
         input_id: answer.allowed
         for (of, input_id, about), answer in known_answers(connection, "people").items()

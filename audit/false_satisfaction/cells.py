@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, Engine, RowMapping, select
-from sqlmodel import SQLModel
+from sqlalchemy import Connection, Engine, select
 
 from audit.errors import AuditError
 from audit.false_satisfaction.population import Population, StudyRow, read_population
-from audit.false_satisfaction.proxies import check_proxies, read_proxies
+from audit.false_satisfaction.proxies import add_proxies
 from audit.false_satisfaction.questions import Carried, asked_by, audited_carries, count_open
 from audit.false_satisfaction.resolution import Answers, State, Whose, drawn_groups, known_answers
 from audit.false_satisfaction.states import NOT_ASKED, OPEN, Standing, answered_by_gold, read_standing
@@ -25,8 +24,9 @@ from audit.relations.validity import VALID
 from audit.sampling.samples import stored_draws, terms_of
 from audit.statistics.rates import ALIKE, GOLD, TELLING, Judged
 from audit.statistics.rates import Checked as CheckedGroups
-from audit.store import Checked, checked, snapshot, table_of, tables
+from audit.store import Checked, checked, snapshot
 from audit.store.bulk import LIMIT
+from audit.store.core import progress, relation, sample, source, study, system
 
 CELL = ["study_id", "relation_id", "system_id"]
 OUTCOMES = {
@@ -122,23 +122,23 @@ def count(
                 checks = checks.from_sources(population.source[about], id)
             populations[id], standings[id] = population, standing
         cells = _observed(connection, studies, checks)
-        read = {row["id"]: read_proxies(connection, populations[row["id"]], row, proxies) for row in studies if proxies}
-        check_proxies(proxies, list(read.values()))
-        for id, numbers in read.items():
-            for relation, values in numbers.values.items():
-                compared = populations[id].relations[relation]
-                compared.proxy = np.where(compared.satisfied == 1, 1 - values, 0.0)
+        left_out = add_proxies(connection, populations, studies, proxies)
         terms = {id: terms for id, terms in terms_of(connection).items() if id in populations and terms.follow_ups}
         audited = audited_carries(drawn_groups(connection, terms), answers, terms) if terms else []
         open_questions = count_open(connection, asked_by(connection, list(populations)))
-        samples = _samples(connection, standings)
+        columns = (sample.c.study_id, sample.c.annotators, sample.c.quorum, sample.c.follow_ups, sample.c.options)
+        samples = [
+            dict(row) | {"rounds": len(standings[id].rounds), "complete": standings[id].complete}
+            for row in connection.execute(select(*columns).order_by(sample.c.study_id)).mappings()
+            if (id := row["study_id"]) in standings
+        ]
     judged, group, counts = _judged(cells, populations, standings)
     only, nobody = frozenset(alone), frozenset[int]()
     return Counted(
         cells.assign(**counts)[[*CELL, *COLUMNS]], studies, samples, checks, populations, standings, judged,
         _satisfied_or_violated(cells, populations, standings), group, open_questions.texts, audited,
         open_questions.audits, *((nobody, only) if whose == "people" else (only, nobody)),
-        {key: reason for numbers in read.values() for key, reason in numbers.left_out.items()},
+        left_out,
     )  # fmt: skip
 
 
@@ -152,103 +152,91 @@ def recount(connection: Connection, counted: Counted, whose: Whose, answers: Ans
 
 _Populations = Mapping[int, Population]
 _Standings = Mapping[int, Standing]
-_Part = tuple[int, Population, int, int, Standing, int, int]
 
 
-def _parts(cells: pd.DataFrame, populations: _Populations, standings: _Standings) -> Iterable[_Part]:
-    """Of each cell that has groups, its row, population, relation (id), column, standing, and the first codes of the
-    study's sources and clusters."""
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """A cell that has groups: its row, and the first codes of its study's sources and clusters."""
+
+    place: int
+    population: Population
+    relation: int
+    column: int
+    standing: Standing
+    sources: int
+    clusters: int
+
+    def rows(self, at: np.ndarray) -> dict[str, np.ndarray]:
+        """What is said of its groups at these places, whether they are judged or not."""
+        groups = self.population.relations[self.relation]
+        applies = np.flatnonzero((groups.satisfied >= 0).any(0))
+        stratum = np.where(groups.telling(applies.tolist()), TELLING, ALIKE).astype(np.int8)
+        stratum[self.standing.labelled[groups.source]] = GOLD
+        source = groups.source[at]
+        return {
+            "cell": np.full(len(at), self.place, np.int32),
+            "stratum": stratum[at],
+            "source": (source + self.sources).astype(np.int32),
+            "cluster": (self.population.cluster[source] + self.clusters).astype(np.int32),
+            # What proxies take false for; comparisons have what they take genuine for.
+            "proxy": 1 - groups.proxy[:, at, self.column].T,
+        }
+
+
+def _cells_of(cells: pd.DataFrame, populations: _Populations, standings: _Standings) -> Iterable[_Cell]:
     first: dict[int, tuple[int, int]] = {}
     sources = clusters = 0
-    for study, population in populations.items():
-        first[study] = sources, clusters
+    for study_id, population in populations.items():
+        first[study_id] = sources, clusters
         sources, clusters = sources + len(population.source), clusters + int(population.cluster.max(initial=-1)) + 1
-    for place, (study, relation, system) in enumerate(cells[CELL].itertuples(index=False, name=None)):
-        population = populations[study]
-        if relation in population.relations and system in population.systems:
-            column = population.systems.index(system)
-            yield place, population, relation, column, standings[study], *first[study]
+    for place, (study_id, relation_id, system_id) in enumerate(cells[CELL].itertuples(index=False, name=None)):
+        population = populations[study_id]
+        if relation_id in population.relations and system_id in population.systems:
+            column = population.systems.index(system_id)
+            yield _Cell(place, population, relation_id, column, standings[study_id], *first[study_id])
 
 
-# Types of the columns of groups; None: proxies.
-_CHECKED = (np.int32, np.int8, np.int8, np.int32, np.int32, None)
-_JUDGED = (np.int32, np.int8, np.int8, np.int8, float, np.int32, np.int32, None, np.int64)
+_TYPES = {"cell": np.int32, "stratum": np.int8, "source": np.int32, "cluster": np.int32}
 
 
-def _columns(parts: Sequence[list[np.ndarray]], types: Sequence[Any], populations: _Populations) -> list[Any]:
-    """Parts of groups put together, a column each; None: there are no proxies."""
-    number = max((len(groups.proxy) for one in populations.values() for groups in one.relations.values()), default=0)
-    columns: list[Any] = []
-    for at, type in enumerate(types):
-        nothing = np.zeros((0, number)) if type is None else np.zeros(0, type)
-        columns.append(np.concatenate([nothing, *(part[at] for part in parts)]) if type or number else None)
-        for part in parts:
-            part[at] = nothing  # of which there may be hundreds of megabytes
-    return columns
+def _together(parts: Sequence[dict[str, np.ndarray]], **types: Any) -> dict[str, Any]:
+    """The groups of all cells, a column each; the parts are emptied, of which there may be hundreds of megabytes."""
+    has_proxies = any(part["proxy"].shape[1] for part in parts)
+    columns: dict[str, Any] = {
+        name: np.concatenate([np.zeros(0, type), *(part.pop(name) for part in parts)])
+        for name, type in (_TYPES | types).items()
+    }
+    return columns | {"proxy": np.concatenate([part.pop("proxy") for part in parts]) if has_proxies else None}
 
 
 def _satisfied_or_violated(cells: pd.DataFrame, populations: _Populations, standings: _Standings) -> CheckedGroups:
-    """All groups that are satisfied or violated."""
     rows = []
-    for cell, population, relation, column, standing, sources, clusters in _parts(cells, populations, standings):
-        groups = population.relations[relation]
-        at = np.flatnonzero(groups.satisfied[:, column] >= 0)
-        source = groups.source[at]
-        rows.append(
-            [
-                np.full(len(at), cell, np.int32), _strata(population, relation, standing)[at],
-                groups.satisfied[at, column], (source + sources).astype(np.int32),
-                (population.cluster[source] + clusters).astype(np.int32),
-                # What proxies take false for; comparisons have what they take genuine for.
-                1 - groups.proxy[:, at, column].T,
-            ]
-        )  # fmt: skip
-    return CheckedGroups(*_columns(rows, _CHECKED, populations))
+    for cell in _cells_of(cells, populations, standings):
+        satisfied = cell.population.relations[cell.relation].satisfied[:, cell.column]
+        at = np.flatnonzero(satisfied >= 0)
+        rows.append(cell.rows(at) | {"satisfied": satisfied[at]})
+    return CheckedGroups(**_together(rows, satisfied=np.int8))
 
 
 def _judged(
     cells: pd.DataFrame, populations: _Populations, standings: _Standings
 ) -> tuple[Judged, np.ndarray, dict[str, np.ndarray]]:
-    """The groups that count, their ids, and by cell how many there are: drawn, judged, false, open and waiting
-    ones."""
+    """The groups that count, their ids, and by cell how many there are: judged, false, open, drawn and waiting ones."""
     rows = []
     counts = {name: np.zeros(len(cells), int) for name in ("judged", "false", "open", "drawn", "waiting")}
-    for cell, population, relation, column, standing, sources, clusters in _parts(cells, populations, standings):
-        groups, drawn = population.relations[relation], standing.drawn[relation][:, column]
-        at = np.flatnonzero(standing.state[relation][:, column] != NOT_ASKED)
-        state, source = standing.state[relation][at, column], groups.source[at]
+    for cell in _cells_of(cells, populations, standings):
+        of, column, standing = cell.relation, cell.column, cell.standing
+        at, drawn = np.flatnonzero(standing.state[of][:, column] != NOT_ASKED), standing.drawn[of][:, column]
+        state = standing.state[of][at, column]
         false, open = (state == State.FALSE).astype(np.int8), (state == OPEN).astype(np.int8)
         numbers = len(at), false.sum(), open.sum(), (drawn != NOT_ASKED).sum(), (drawn == OPEN).sum()
         for of_name, number in zip(counts.values(), numbers, strict=True):
-            of_name[cell] = number
-        rows.append(
-            [
-                np.full(len(at), cell, np.int32), _strata(population, relation, standing)[at], false, open,
-                standing.q[relation][at, column], (source + sources).astype(np.int32),
-                (population.cluster[source] + clusters).astype(np.int32), 1 - groups.proxy[:, at, column].T,
-                population.group[relation][at, column],
-            ]
-        )  # fmt: skip
-    *columns, group = _columns(rows, _JUDGED, populations)
-    return Judged(*columns), group, counts
-
-
-def _strata(population: Population, relation: int, standing: Standing) -> np.ndarray:
-    groups = population.relations[relation]
-    applies = np.flatnonzero((groups.satisfied >= 0).any(0))
-    stratum = np.where(groups.telling(applies.tolist()), TELLING, ALIKE).astype(np.int8)
-    stratum[standing.labelled[groups.source]] = GOLD
-    return stratum
-
-
-def _samples(connection: Connection, standings: _Standings) -> list[dict[str, Any]]:
-    table = table_of(tables.Sample)
-    query = select(table.c.study_id, table.c.annotators, table.c.quorum, table.c.follow_ups, table.c.options)
-    return [
-        dict(row) | {"rounds": len(standing.rounds), "complete": standing.complete}
-        for row in connection.execute(query.order_by(table.c.study_id)).mappings()
-        if (standing := standings.get(row["study_id"])) is not None
-    ]
+            of_name[cell.place] = number
+        known = {"false": false, "open": open, "q": standing.q[of][at, column]}
+        rows.append(cell.rows(at) | known | {"group": cell.population.group[of][at, column]})
+    columns = _together(rows, false=np.int8, open=np.int8, q=float, group=np.int64)
+    group = columns.pop("group")
+    return Judged(**columns), group, counts
 
 
 # What the runner found, which does not hang on answers.
@@ -261,35 +249,36 @@ def read_cells(connection: Connection, study: int | None = None) -> tuple[list[S
     return studies, checks, _observed(connection, studies, checks)
 
 
-def _checks(connection: Connection, study: int | None) -> tuple[list[StudyRow], Checked]:
-    table = table_of(tables.Study)
-    query = select(*(table.c[name] for name in StudyRow.__annotations__)).order_by(table.c.id)
-    if study is not None:
-        query = query.where(table.c.id == study)
+def _checks(connection: Connection, only: int | None) -> tuple[list[StudyRow], Checked]:
+    query = select(*(study.c[name] for name in StudyRow.__annotations__)).order_by(study.c.id)
+    if only is not None:
+        query = query.where(study.c.id == only)
     studies: list[Any] = [dict(row) for row in connection.execute(query).mappings()]
     if not studies:
-        raise AuditError(message("cells.no_studies") if study is None else message("cells.no_study", study=study))
+        raise AuditError(message("cells.no_studies") if only is None else message("cells.no_study", study=only))
     return studies, checked(connection, [row["id"] for row in studies])
 
 
 def _observed(connection: Connection, studies: Sequence[StudyRow], checks: Checked) -> pd.DataFrame:
     """One row per cell that was run, those included in which the relation made no group, in the order of a report."""
-    progress, corpora = table_of(tables.Progress), {row["id"]: row["corpus"] for row in studies}
+    corpora = {row["id"]: row["corpus"] for row in studies}
     pair, pair_code = np.unique(checks.study * LIMIT + checks.relation, return_inverse=True)
     kinds = len(Outcome) + 1  # and not checked
     ran = select(*(progress.c[name] for name in CELL)).where(progress.c.study_id.in_(corpora)).distinct()
     nothing = dict.fromkeys(OUTCOMES.values(), 0)
     counted = {tuple(key): dict(nothing) for key in connection.execute(ran)}
-    for column, system in enumerate(checks.systems):
+    for column, system_id in enumerate(checks.systems):
         number = np.bincount(pair_code * kinds + checks.outcome[:, column] + 1, minlength=kinds * len(pair))
         for code, numbers in zip(pair.tolist(), number.reshape(-1, kinds)[:, 1:].tolist(), strict=True):
             if any(numbers):
-                counted[*divmod(code, LIMIT), system] = {name: numbers[int(of)] for of, name in OUTCOMES.items()}
+                counted[*divmod(code, LIMIT), system_id] = {name: numbers[int(of)] for of, name in OUTCOMES.items()}
     if not counted:
         raise AuditError(message("cells.nothing_checked"))
     cells = pd.DataFrame([dict(zip(CELL, key, strict=True)) | of for key, of in counted.items()])
     cells["groups"] = cells[[*nothing]].sum(axis=1)
-    relations, systems = _rows(connection, tables.Relation), _rows(connection, tables.System)
+    relations, systems = (
+        {row["id"]: row for row in connection.execute(select(table)).mappings()} for table in (relation, system)
+    )
     used = {id: systems[id] for id in cells["system_id"].unique()}
     several = Counter(row["name"] for row in used.values())
     # Where a name stands for several versions, the version is added.
@@ -343,37 +332,15 @@ def _setting(key: str, value: Any) -> str:
     return f"{key}={value if isinstance(value, str) else canonical(value)}"
 
 
-def _rows(connection: Connection, model: type[SQLModel]) -> dict[int, RowMapping]:
-    return {row["id"]: row for row in connection.execute(select(table_of(model))).mappings()}
-
-
 # Which sources belong together: the sentences of a document, a text in several languages.
 
 
-@dataclass(frozen=True)
-class Clusters:
-    """The sources that name a cluster: ids, ascending, and codes of their clusters, below 0; both (sources,)."""
-
-    sources: np.ndarray
-    codes: np.ndarray
-
-    def of(self, source: np.ndarray) -> np.ndarray:
-        """The clusters of these sources (ids): codes, of a source that names none its own id.
-
-        >>> Clusters(np.array([2, 5]), np.array([-1, -1])).of(np.array([5, 3, 2])).tolist()
-        [-1, 3, -1]
-        """
-        codes = pd.Series(self.codes, self.sources).reindex(source).to_numpy(float)
-        return np.where(np.isnan(codes), source, codes).astype(np.int64)
-
-
-def source_clusters(connection: Connection, studies: Iterable[int]) -> Clusters:
-    """The clusters of the sources of these studies (ids). Those of one study are none of another's."""
-    source = table_of(tables.Source)
-    query = select(source.c.id, source.c.study_id, source.c.cluster).where(
-        source.c.study_id.in_(list(studies)), source.c.cluster.is_not(None)
+def source_clusters(connection: Connection, studies: Iterable[int]) -> pd.Series:
+    """The cluster of each source (id) of these studies (ids): a code below 0, of a source that names none its own id.
+    Those of one study are none of another's."""
+    rows = connection.execute(
+        select(source.c.id, source.c.study_id, source.c.cluster).where(source.c.study_id.in_(list(studies)))
     )
     codes: dict[tuple[int, str], int] = {}
-    rows = [(id, codes.setdefault((study, name), -1 - len(codes))) for id, study, name in connection.execute(query)]
-    pairs = np.array(sorted(rows), np.int64).reshape(-1, 2)
-    return Clusters(pairs[:, 0], pairs[:, 1])
+    of_source = {id: id if name is None else codes.setdefault((of, name), -1 - len(codes)) for id, of, name in rows}
+    return pd.Series(of_source, dtype=np.int64)

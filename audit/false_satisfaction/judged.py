@@ -6,6 +6,7 @@ other groups are not. Were they used, the same judge would say other things of t
 others, and an estimate that corrects the one by the other would be biased.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +16,9 @@ from sqlalchemy import Connection, select
 
 from audit.errors import AuditError
 from audit.false_satisfaction.population import Population
-from audit.false_satisfaction.resolution import Drawn, carried_labels, never_carries, satisfied_groups, source_of
+from audit.false_satisfaction.resolution import Drawn, carried_labels, never_carries, satisfied_groups
 from audit.messages import message, with_commas
-from audit.store import table_of, tables
+from audit.store.core import judge, judge_answer, question
 from audit.tasks import get_task
 from audit.tasks.questions import ABOUT_OUTPUTS, Subject
 
@@ -51,7 +52,6 @@ class JudgeRow:
 
 def stored_judges(connection: Connection) -> list[JudgeRow]:
     """All judges, in the order in which they first came."""
-    judge = table_of(tables.Judge)
     query = select(judge.c.id, judge.c.name, judge.c.version, judge.c.settings).order_by(judge.c.id)
     return [JudgeRow(*row) for row in connection.execute(query)]
 
@@ -81,33 +81,24 @@ def opinions_of(connection: Connection, judge_id: int, variant: int = 0) -> dict
 
 def last_answers(connection: Connection, judge_id: int, variant: int = 0) -> list[Any]:
     """Rows question_id, task, kind, input_id, output, answer, attempt: the last attempt of each question."""
-    given, question = table_of(tables.JudgeAnswer), table_of(tables.Question)
-    about = (question.c[name] for name in ("task", "kind", "input_id", "output"))
+    given, about = judge_answer.c, (question.c.task, question.c.kind, question.c.input_id, question.c.output)
     query = (
-        select(given.c.question_id, *about, given.c.answer, given.c.attempt)
-        .join(question, question.c.id == given.c.question_id)
-        .where(given.c.judge_id == judge_id, given.c.variant == variant)
-        .order_by(given.c.question_id, given.c.attempt)
+        select(given.question_id, *about, given.answer, given.attempt)
+        .join(question, question.c.id == given.question_id)
+        .where(given.judge_id == judge_id, given.variant == variant)
+        .order_by(given.question_id, given.attempt)
     )
     return list({row.question_id: row for row in connection.execute(query)}.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Predicted:
-    """What a judge makes of a group: 1 false, 0 true, `UNKNOWN`, or None where it was not asked all that it takes:
-    `waits_for` then."""
-
-    value: float | None
-    waits_for: tuple[Subject, ...] = ()
-
-
-def predicted(drawn: Drawn, opinions: Opinions) -> Predicted:
-    """The rule of `resolution.settle_group` for a judge's answers: one wrong output makes a group false.
+def predicted(drawn: Drawn, opinions: Opinions) -> tuple[float, tuple[Subject, ...]]:
+    """The rule of `resolution.settle_group` for a judge's answers: one wrong output makes a group false. Returns 1 for
+    false, 0 for true, `UNKNOWN`, or NaN where it was not asked all that it takes, and what it is to be asked then.
 
     What it says hangs on the group and on what the judge answered when asked about it, and on nothing else: not on what
     else happens to have been asked. Every direct answer that a group needs is asked for at once.
     """
-    source, direct = source_of(drawn), never_carries(drawn.carry, drawn.task)
+    source, direct = drawn.source, never_carries(drawn.carry, drawn.task)
     waits_for, value = dict[Subject, None](), 0.0
     for step in drawn.steps:
         opinion = None
@@ -126,8 +117,8 @@ def predicted(drawn: Drawn, opinions: Opinions) -> Predicted:
         elif not opinion:
             value = max(value, UNKNOWN)
         elif get_task(drawn.task).is_wrong(step.output, opinion):
-            return Predicted(1.0)
-    return Predicted(None, tuple(waits_for)) if waits_for else Predicted(value)
+            return 1.0, ()
+    return (math.nan if waits_for else value), tuple(waits_for)
 
 
 def group_opinions(
@@ -144,7 +135,6 @@ def group_opinions(
     values, waits_for = np.full(ids.shape, np.nan), set[Subject]()
     for drawn in satisfied_groups(connection, population.study, relation):
         if (at := place.get((drawn.group_id, drawn.system_id))) is not None:
-            opinion = predicted(drawn, opinions)
-            waits_for.update(opinion.waits_for)
-            values[at] = np.nan if opinion.value is None else opinion.value
+            values[at], waits = predicted(drawn, opinions)
+            waits_for.update(waits)
     return values, waits_for

@@ -14,8 +14,10 @@ from sqlalchemy import Connection, and_, case, not_, or_, select
 from audit.keys import uniforms
 from audit.relations import COUNTED, Outcome
 from audit.statistics.contests import Compared
-from audit.store import Checked, by_system, checked, integers, table_of, tables
+from audit.store import Checked, by_system, checked, integers
 from audit.store.bulk import group_ids
+from audit.store.core import member, output, source
+from audit.store.core import study as studies
 from audit.tasks import Output, get_task
 
 
@@ -72,7 +74,7 @@ class Said:
     def compared(self) -> np.ndarray:
         """Codes (inputs, systems) of labels and texts: equal codes, equal outputs. What is neither equals nothing."""
         codes = dict[Any, int]()
-        words = [None if output.error else output.label or output.text for output in self.outputs]
+        words = [None if said.error else said.label or said.text for said in self.outputs]
         of_outputs = [-1 if word is None else codes.setdefault(word, len(codes)) for word in words]
         compared = np.array([*of_outputs, -1], np.int32)[self.code]
         nothing = np.arange(self.code.shape[1], dtype=np.int32) - self.code.shape[1] - 1
@@ -100,20 +102,14 @@ class Population:
 
     def among(self, keep: np.ndarray) -> "Population":
         """Return the study with the groups of these sources (bool) alone."""
-        relations, group = {}, {}
-        for id, groups in self.relations.items():
-            rows = keep[groups.source]
-            relations[id] = Compared(
-                groups.source[rows], groups.satisfied[rows], groups.output[rows], groups.proxy[:, rows]
-            )
-            group[id] = self.group[id][rows]
-        return replace(self, relations=relations, group=group)
+        rows = {id: keep[groups.source] for id, groups in self.relations.items()}
+        relations = {id: groups.among(rows[id]) for id, groups in self.relations.items()}
+        return replace(self, relations=relations, group={id: self.group[id][at] for id, at in rows.items()})
 
 
 def read_population(connection: Connection, study: int, checks: Checked | None = None) -> Population:
     """Return a study as arrays; `checks` are its verdicts, where these were read already."""
-    source, seed_of = table_of(tables.Source), table_of(tables.Study)
-    seed, task = connection.execute(select(seed_of.c.seed, seed_of.c.task).where(seed_of.c.id == study)).one()
+    seed, task = connection.execute(select(studies.c.seed, studies.c.task).where(studies.c.id == study)).one()
     columns = (source.c.id, source.c.input_id, source.c.row, source.c.cluster)
     rows = connection.execute(select(*columns).where(source.c.study_id == study).order_by(source.c.id)).all()
     ids, inputs, names, clusters = zip(*rows, strict=True) if rows else ((), (), (), ())
@@ -130,9 +126,9 @@ def read_population(connection: Connection, study: int, checks: Checked | None =
         keep = (satisfied >= 0).any(1)
         at, satisfied = at[keep], satisfied[keep]
         group[relation] = checks.groups(at)
-        output = _same_outputs(group[relation], checks.own[at], members, compared)
+        same = _same_outputs(group[relation], checks.own[at], members, compared)
         place = np.searchsorted(places, checks.source[at])
-        relations[relation] = Compared(place, satisfied, output, np.zeros((0, *satisfied.shape)))
+        relations[relation] = Compared(place, satisfied, same, np.zeros((0, *satisfied.shape)))
     u, cluster = np.fromiter(uniforms(names, seed), float, len(names)), pd.factorize(pd.Series(own, dtype=object))[0]
     return Population(
         study, task, checks.systems, places, np.array(inputs, np.int64), u, cluster, relations, group, members, said
@@ -140,7 +136,6 @@ def read_population(connection: Connection, study: int, checks: Checked | None =
 
 
 def _members_and_outputs(connection: Connection, checks: Checked, labels: Sequence[str]) -> tuple[Members, Said]:
-    member = table_of(tables.Member)
     inside = member.c.group_id.between(*group_ids(checks.source.min(initial=0), checks.source.max(initial=0)))
     signed = case((member.c.role == "source", -member.c.input_id), else_=member.c.input_id)
     group, input_id = integers(
@@ -153,7 +148,6 @@ def _members_and_outputs(connection: Connection, checks: Checked, labels: Sequen
 
 
 def _said(connection: Connection, inputs: np.ndarray, systems: np.ndarray, labels: Sequence[str]) -> Said:
-    output = table_of(tables.Output)
     ends = (int(inputs[0]), int(inputs[-1])) if len(inputs) else (0, 0)
     inside = and_(output.c.system_id.in_(systems.tolist()), output.c.input_id.between(*ends))
     outputs = {Output(label): at for at, label in enumerate(labels)}

@@ -10,8 +10,7 @@ from it settles nothing, but it goes with being wrong.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.judged import JUDGE, find_judge, group_opinions, opinions_of
 from audit.false_satisfaction.population import Population, StudyRow
 from audit.messages import message
-from audit.store import table_of, tables
+from audit.store.core import output, source
 from audit.text.similarity import levenshtein_similarity
 
 BUILT_IN = ("disagreement", "low_confidence", "reference")
@@ -29,60 +28,42 @@ BUILT_IN = ("disagreement", "low_confidence", "reference")
 _NOT_THERE = {"reference": "proxy.no_reference", "low_confidence": "proxy.no_score"}
 
 
-@dataclass(frozen=True)
-class Proxies:
-    """Numbers that go with being false, of every group of a study: `values` by relation (id), arrays (proxies, groups,
-    systems), 0 where a cell has no such proxy; `left_out` says why, by relation, system (ids) and proxy; `columns` are
-    those of the corpus."""
-
-    values: Mapping[int, np.ndarray]
-    left_out: Mapping[tuple[int, int, str], str]
-    columns: frozenset[str]
-
-
-def read_proxies(connection: Connection, population: Population, study: StudyRow, names: Sequence[str]) -> Proxies:
-    """Return the proxies `names` of all satisfied groups of a study.
+def add_proxies(
+    connection: Connection, populations: Mapping[int, Population], studies: Sequence[StudyRow], names: Sequence[str]
+) -> dict[tuple[int, int, str], str]:
+    """Put the proxies `names` of all satisfied groups of these studies into their populations (`Compared.proxy`, what
+    each takes genuine for); returns why a cell lacks one, by relation, system (ids) and proxy.
 
     `disagreement` of a group is the share of the study's other systems whose label (or text) differs from this one's,
     mean over the group's counted members; systems without an output do not vote. `low_confidence` is 1 - the least
     score over them; a system without scores, or with one score for everything, has none. `reference` is how far the
     output about the source lies from the source's reference. `judge:NAME` is 1 where the judge NAME calls the group
-    false, 0 where not, 1/2 where it was asked and does not say. Raises AuditError where there is no
-    such judge, and where a value of a column is not a number, which names its row.
+    false, 0 where not, 1/2 where it was asked and does not say. Raises AuditError where there is no such judge, and
+    where a value of a column is not a number, which names its row; UnknownName for a proxy that no study has.
     """
-    source = table_of(tables.Source)
-    query = select(source.c.row, source.c.attributes).where(source.c.study_id == study["id"]).order_by(source.c.id)
-    needs_columns = any(name == "reference" or not _is_built_in(name) for name in names)
-    rows = connection.execute(query).all() if needs_columns else []
-    columns = frozenset(name for _, attributes in rows for name in attributes)
-    of_name = {name: _reader(connection, population, study, name, rows, columns) for name in names}
-    values: dict[int, np.ndarray] = {}
-    left_out: dict[tuple[int, int, str], str] = {}
-    for relation, groups in population.relations.items():
-        satisfied, parts = groups.satisfied == 1, []
-        for name in names:
-            value = of_name[name](relation)
-            for at, system in enumerate(population.systems):
-                own = value[satisfied[:, at], at]
-                if reason := _lacks(name, own):
-                    value[:, at] = 0.0
-                    if len(own):
-                        left_out[relation, system, name] = reason
-            parts.append(np.where(satisfied, value, 0.0))
-        values[relation] = np.stack(parts)
-    return Proxies(values, left_out, columns)
-
-
-def _is_built_in(name: str) -> bool:
-    return name in BUILT_IN or name.startswith(JUDGE)
-
-
-def check_proxies(names: Sequence[str], read: Sequence[Proxies]) -> None:
-    """Raise UnknownName for a proxy that no study has, which lists the columns there are."""
-    columns = {name for one in read for name in one.columns}
-    for name in names:
-        if name not in columns and not _is_built_in(name):
-            raise UnknownName("proxy", name, [*BUILT_IN, *columns - set(BUILT_IN)])
+    of_users = [name for name in names if name not in BUILT_IN and not name.startswith(JUDGE)]
+    columns, left_out = set[str](), dict[tuple[int, int, str], str]()
+    for study in studies if names else ():
+        population, query = populations[study["id"]], select(source.c.row, source.c.attributes)
+        query = query.where(source.c.study_id == study["id"]).order_by(source.c.id)
+        rows = connection.execute(query).all() if of_users or "reference" in names else []
+        columns |= (own := {name for _, attributes in rows for name in attributes})
+        of_name = {name: _reader(connection, population, study, name, rows, own) for name in names}
+        for relation, groups in population.relations.items():
+            satisfied, parts = groups.satisfied == 1, []
+            for name in names:
+                value = of_name[name](relation)
+                for at, system in enumerate(population.systems):
+                    of_cell = value[satisfied[:, at], at]
+                    if reason := _lacks(name, of_cell):
+                        value[:, at] = 0.0
+                        if len(of_cell):
+                            left_out[relation, system, name] = reason
+                parts.append(np.where(satisfied, 1 - value, 0.0))
+            groups.proxy = np.stack(parts)
+    if unknown := [name for name in of_users if name not in columns]:
+        raise UnknownName("proxy", unknown[0], [*BUILT_IN, *columns - set(BUILT_IN)])
+    return left_out
 
 
 def _lacks(name: str, own: np.ndarray) -> str:
@@ -103,7 +84,7 @@ def _reader(
     study: StudyRow,
     name: str,
     rows: Sequence[Any],
-    columns: frozenset[str],
+    columns: Collection[str],
 ) -> Callable[[int], np.ndarray]:
     """What reads a proxy of the groups of a relation: (groups, systems), NaN where there is none."""
     said = population.said
@@ -142,7 +123,7 @@ def _against(codes: np.ndarray) -> np.ndarray:
 
 def _scores(connection: Connection, population: Population) -> np.ndarray:
     """Scores (inputs, systems), NaN where there is none."""
-    output, said, systems = table_of(tables.Output), population.said, np.array(population.systems, np.int64)
+    said, systems = population.said, np.array(population.systems, np.int64)
     query = select(output.c.input_id, output.c.system_id, output.c.score).where(
         output.c.score.is_not(None), output.c.system_id.in_(population.systems)
     )
@@ -174,9 +155,9 @@ def reference_distances(population: Population, references: Sequence[Any]) -> np
     for at, reference in enumerate(references):
         if isinstance(reference, str) and reference.strip() and place[at] >= 0:
             for column, code in enumerate(said.code[place[at]].tolist()):
-                output = said.outputs[code] if code >= 0 else None
-                if output is not None and output.text is not None and not output.error:
-                    result[at, column] = 1 - levenshtein_similarity(reference.strip(), output.text)
+                own = said.outputs[code] if code >= 0 else None
+                if own is not None and own.text is not None and not own.error:
+                    result[at, column] = 1 - levenshtein_similarity(reference.strip(), own.text)
     return result
 
 

@@ -28,13 +28,29 @@ from audit.false_satisfaction.resolution import (
     drawn_groups,
     known_answers,
     settle_group,
-    source_of,
 )
 from audit.keys import uniform
 from audit.relations import COUNTED, Outcome
 from audit.sampling.samples import Terms, terms_of
-from audit.store import rows_among, table_of, tables
+from audit.store import rows_among
 from audit.store.bulk import LIMIT
+from audit.store.core import (
+    answer,
+    draw,
+    group,
+    input_table,
+    member,
+    output,
+    progress,
+    question,
+    relation,
+    source,
+    study,
+    system,
+    validity_draw,
+    validity_study,
+    verdict,
+)
 from audit.tasks.questions import ABOUT_OUTPUTS, ORIGINS, SCALES, Subject, group_question_key, kind_of, question_key
 
 BEHIND = 1_000_000_000
@@ -94,10 +110,8 @@ def from_column(joined: str | None) -> tuple[int, ...]:
     return tuple(int(id) for id in (joined or "").split(",") if id)
 
 
-# Whether a relation holds in a group of a validity study: what groups are made of, and what was answered about them.
-#
-# A question about a group is one question whatever study or system the group belongs to, so groups and questions meet
-# by content: the relation, and roles and inputs of the counted members in order.
+# Whether a relation holds in a group of a validity study. A question about a group is one question whatever study or
+# system the group belongs to, so groups and questions meet by content.
 
 Content = tuple[int, tuple[tuple[str, int], ...]]
 """(relation, ((role, input) of each counted member)); ids are of the database, where each content has one."""
@@ -105,7 +119,6 @@ Content = tuple[int, tuple[tuple[str, int], ...]]
 
 def contents(connection: Connection, group_ids: Collection[int]) -> dict[int, Content]:
     """The content of each of these groups, by id."""
-    group, member = table_of(tables.Group), table_of(tables.Member)
     query = (
         select(group.c.id, group.c.relation_id, member.c.role, member.c.input_id)
         .join(member, member.c.group_id == group.c.id)
@@ -113,9 +126,9 @@ def contents(connection: Connection, group_ids: Collection[int]) -> dict[int, Co
         .order_by(group.c.id, member.c.step)
     )
     result: dict[int, Content] = {}
-    for id, relation, role, input_id in rows_among(connection, query, group.c.id, sorted(group_ids)):
-        _, members = result.get(id, (relation, ()))
-        result[id] = relation, (*members, (role, input_id))
+    for id, relation_id, role, input_id in rows_among(connection, query, group.c.id, sorted(group_ids)):
+        _, members = result.get(id, (relation_id, ()))
+        result[id] = relation_id, (*members, (role, input_id))
     return result
 
 
@@ -128,31 +141,25 @@ def group_answers(
     connection: Connection, whose: Whose = "both", questions: Collection[int] | None = None
 ) -> dict[Content, KnownAnswer]:
     """The answer that counts about each group that was judged, of the origins asked for; of all, or of `questions`."""
-    question, answer = table_of(tables.Question), table_of(tables.Answer)
-    query = (
-        select(question.c.group_id, answer.c.origin, answer.c.allowed)
-        .join(answer, answer.c.question_id == question.c.id)
-        .where(question.c.kind == "group", answer.c.origin.in_(ALLOWED[whose]))
-    )
+    query = select(question.c.group_id, answer.c.origin, answer.c.allowed)
+    query = query.join(answer, answer.c.question_id == question.c.id)
+    query = query.where(question.c.kind == "group", answer.c.origin.in_(ALLOWED[whose]))
     if questions is not None:
         query = query.where(question.c.id.in_(list(questions)))
-    rows = connection.execute(query).all()
-    content_of = contents(connection, {row.group_id for row in rows})
-    answers: dict[Content, KnownAnswer] = {}
-    for group, origin, allowed in rows:
-        before = answers.get(content_of[group])
-        if before is None or ORIGINS.index(origin) < ORIGINS.index(before.origin):
-            answers[content_of[group]] = KnownAnswer(frozenset(allowed), origin)
-    return answers
+    first_last = sorted(connection.execute(query), key=lambda row: ORIGINS.index(row.origin), reverse=True)
+    content_of = contents(connection, {row.group_id for row in first_last})
+    return {content_of[row.group_id]: KnownAnswer(frozenset(row.allowed), row.origin) for row in first_last}
 
 
 def wanted_groups(connection: Connection, relation_id: int | None = None) -> list[Wanted]:
     """The questions that validity studies ask about groups (of one relation, or of all) and nobody has settled."""
-    about, draw, relation = (table_of(model) for model in (tables.ValidityStudy, tables.ValidityDraw, tables.Relation))
-    query = select(*(draw.c[name] for name in ("study_id", "relation_id", "rank", "group_id")), about.c.annotators)
-    query = query.add_columns(about.c.first).join(about, about.c.study_id == draw.c.study_id)
-    query = query.where(about.c.ended_at.is_(None), about.c.asks != "texts")
-    drawn = connection.execute(query if relation_id is None else query.where(draw.c.relation_id == relation_id)).all()
+    columns = (validity_draw.c.study_id, validity_draw.c.rank, validity_draw.c.group_id)
+    query = select(*columns, validity_study.c.annotators, validity_study.c.first)
+    query = query.join(validity_study, validity_study.c.study_id == validity_draw.c.study_id)
+    query = query.where(validity_study.c.ended_at.is_(None), validity_study.c.asks != "texts")
+    if relation_id is not None:
+        query = query.where(validity_draw.c.relation_id == relation_id)
+    drawn = connection.execute(query).all()
     content_of = contents(connection, {row.group_id for row in drawn})
     answers = group_answers(connection) if drawn else {}
     asking: dict[Content, list[Any]] = {}
@@ -160,23 +167,22 @@ def wanted_groups(connection: Connection, relation_id: int | None = None) -> lis
         if content_of[row.group_id] not in answers:
             asking.setdefault(content_of[row.group_id], []).append(row)
     keys = _input_keys(connection, {input_id for _, members in asking for _, input_id in members})
-    relations = {row["id"]: row for row in connection.execute(select(relation)).mappings()} if asking else {}
+    relations = {row.id: row for row in connection.execute(select(relation))} if asking else {}
     wanted = []
     for (id, members), rows in asking.items():
-        task, name, version, params = (relations[id][name] for name in ("task", "name", "version", "params"))
-        key = group_question_key(task, name, version, params, [(role, keys[input_id]) for role, input_id in members])
+        of, roles = relations[id], [(role, keys[input_id]) for role, input_id in members]
         first = min(rows, key=lambda row: (row.rank, row.group_id))
         rank = first.rank - (BEHIND if any(row.first for row in rows) else 0)
-        source, studies = source_input((id, members)), in_column(row.study_id for row in rows)
-        terms = (rank, len(rows), max(row.annotators for row in rows), studies, source)
-        wanted.append(Wanted(task, "group", key, source, *terms, group_id=first.group_id))
+        about, studies = source_input((id, members)), in_column(row.study_id for row in rows)
+        terms = (rank, len(rows), max(row.annotators for row in rows), studies, about)
+        key = group_question_key(of.task, of.name, of.version, of.params, roles)
+        wanted.append(Wanted(of.task, "group", key, about, *terms, group_id=first.group_id))
     return wanted
 
 
 def attributed_groups(engine: Engine, by: Literal["relation", "system"]) -> pd.DataFrame:
     """Which relation or systems each question about a group serves: columns item (its id, text) and value."""
-    question, group, verdict = (table_of(model) for model in (tables.Question, tables.Group, tables.Verdict))
-    named = table_of(tables.Relation) if by == "relation" else table_of(tables.System)
+    named = relation if by == "relation" else system
     query = select(question.c.id, named.c.name).where(question.c.kind == "group").distinct()
     if by == "relation":
         query = query.join(group, group.c.id == question.c.group_id).join(named, named.c.id == group.c.relation_id)
@@ -190,9 +196,8 @@ def attributed_groups(engine: Engine, by: Literal["relation", "system"]) -> pd.D
 
 
 def _input_keys(connection: Connection, inputs: Collection[int]) -> dict[int, bytes]:
-    table = table_of(tables.Input)
-    rows = rows_among(connection, select(table.c.id, table.c.key), table.c.id, sorted(inputs))
-    return {id: bytes(key) for id, key in rows}
+    columns = select(input_table.c.id, input_table.c.key)
+    return {id: bytes(key) for id, key in rows_among(connection, columns, input_table.c.id, sorted(inputs))}
 
 
 # Audits: follow-ups of some drawn groups are asked about although an answer is carried to them. While one waits or is
@@ -220,14 +225,14 @@ def audited_carries(groups: Iterable[Drawn], answers: Answers, terms: Mapping[in
     so that what other groups ask about is not favoured."""
     audited: list[Carried] = []
     for drawn in groups:
-        source = source_of(drawn)
-        if source is None or not is_audited(drawn, terms) or settle_group(drawn, answers).state is State.WAITING:
+        of = drawn.source
+        if of is None or not is_audited(drawn, terms) or settle_group(drawn, answers).state is State.WAITING:
             continue
         for step in drawn.steps:
             carried, own = carried_to(drawn, step, answers), answers.get(drawn.subject(step))
             if carried is not None and own is not None:
                 wrong = own.allowed.isdisjoint(carried.allowed)
-                audited.append(Carried(drawn.group_id, source.input_id, step.input_id, wrong))
+                audited.append(Carried(drawn.group_id, of.input_id, step.input_id, wrong))
     return audited
 
 
@@ -253,8 +258,8 @@ def wanted_about(connection: Connection, group_ids: Collection[int] | None = Non
     sources: dict[Subject, tuple[int, int, int, int]] = {}
     for drawn in groups:
         settled = settle_group(drawn, answers)
-        if (source := source_of(drawn)) is not None:
-            place = (drawn.rank, drawn.sample_id, drawn.group_id, source.input_id)
+        if drawn.source is not None:
+            place = (drawn.rank, drawn.sample_id, drawn.group_id, drawn.source.input_id)
             for step in drawn.steps:
                 subject = drawn.subject(step)
                 sources[subject] = min(place, sources.get(subject, place))
@@ -269,10 +274,10 @@ def wanted_about(connection: Connection, group_ids: Collection[int] | None = Non
     wanted: dict[bytes, Wanted] = {}
     for subjects, least in ((audits, BEHIND), (waiting, 0)):  # what is waited for is no audit
         for subject, asking in subjects.items():
-            task, input_id, output = subject
+            task, input_id, said = subject
             terms = [samples[drawn.sample_id] for drawn in asking]
             entry = Wanted.about(
-                task, input_id, keys[input_id], output, least + min(drawn.rank for drawn in asking),
+                task, input_id, keys[input_id], said, least + min(drawn.rank for drawn in asking),
                 waits=len({(drawn.group_id, drawn.system_id) for drawn in asking}),
                 annotators=max(of.annotators for of in terms), studies=in_column(of.study for of in terms),
                 source_input_id=sources[subject][-1] if subject in sources else None,
@@ -288,10 +293,10 @@ def wanted_about(connection: Connection, group_ids: Collection[int] | None = Non
 def drawn_members(connection: Connection, studies: Collection[int] | None = None) -> list[dict[str, Any]]:
     """Return the texts of drawn pairs: study_id, relation_id, rank, group_id, role (source, follow_up) and input_id; of
     all studies with a validity study, ended ones included, or of these."""
-    draw, member = table_of(tables.ValidityDraw), table_of(tables.Member)
-    query = select(draw).order_by(draw.c.study_id, draw.c.relation_id, draw.c.rank)
+    names = ("study_id", "relation_id", "rank", "group_id")
+    query = select(validity_draw).order_by(*(validity_draw.c[name] for name in names[:3]))
     if studies is not None:
-        query = query.where(draw.c.study_id.in_(studies))
+        query = query.where(validity_draw.c.study_id.in_(studies))
     drawn = connection.execute(query).all()
     members = select(member.c.group_id, member.c.step, member.c.role, member.c.input_id)
     inputs: dict[tuple[int, Any], int] = {}
@@ -300,8 +305,7 @@ def drawn_members(connection: Connection, studies: Collection[int] | None = None
         if row.role == "source":
             inputs.setdefault((row.group_id, "source"), row.input_id)
     return [
-        {name: getattr(row, name) for name in ("study_id", "relation_id", "rank", "group_id")}
-        | {"role": role, "input_id": inputs[row.group_id, step]}
+        {name: getattr(row, name) for name in names} | {"role": role, "input_id": inputs[row.group_id, step]}
         for row in drawn
         for role, step in (("source", "source"), ("follow_up", row.step))
     ]
@@ -309,9 +313,8 @@ def drawn_members(connection: Connection, studies: Collection[int] | None = None
 
 def wanted_ratings(connection: Connection) -> dict[bytes, Wanted]:
     """Return the questions on scales that validity studies ask now, by key."""
-    about, study = table_of(tables.ValidityStudy), table_of(tables.Study)
-    open_studies = select(about, study.c.task).join(study, study.c.id == about.c.study_id)
-    open_studies = open_studies.where(about.c.ended_at.is_(None), about.c.asks != "groups")
+    open_studies = select(validity_study, study.c.task).join(study, study.c.id == validity_study.c.study_id)
+    open_studies = open_studies.where(validity_study.c.ended_at.is_(None), validity_study.c.asks != "groups")
     terms_of_study = {row.study_id: row for row in connection.execute(open_studies)}
     drawn = drawn_members(connection, sorted(terms_of_study)) if terms_of_study else []
     keys = _input_keys(connection, {row["input_id"] for row in drawn})
@@ -357,13 +360,11 @@ class OpenQuestions:
 
 def count_open(connection: Connection, among: ColumnElement[bool] | None = None) -> OpenQuestions:
     """Count the open questions of the whole database, or those that meet a condition on the table question."""
-    question = table_of(tables.Question)
     is_group, is_audit = question.c.kind == "group", question.c.priority >= BEHIND
     counts = (~is_audit & ~is_group, ~is_audit & is_group, is_audit)
     query = select(*(func.coalesce(func.sum(case((part, 1), else_=0)), 0) for part in counts))
     query = query.where(question.c.priority.is_not(None), question.c.kind.not_in(SCALES))
-    row = connection.execute(query if among is None else query.where(among)).one()
-    return OpenQuestions(*map(int, row))
+    return OpenQuestions(*map(int, connection.execute(query if among is None else query.where(among)).one()))
 
 
 class QueueLength(NamedTuple):
@@ -380,8 +381,7 @@ def queue_length(engine: Engine) -> QueueLength:
     return QueueLength(counted.open, counted.audits)
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """How the queues differ from what they should be: ids of questions that are wanted and not in their place, or in
     the queue though nobody wants them (`idle`), and how many were never made."""
 
@@ -392,11 +392,10 @@ class Difference:
 
 def queue_difference(connection: Connection) -> Difference:
     """Compare the queue with what all samples and answers make of it; writes nothing."""
-    table = table_of(tables.Question)
     wanted = wanted_questions(connection)
     misplaced, idle = [], []
-    columns = (table.c.id, table.c.key, table.c.priority, table.c.waits, table.c.studies)
-    for id, key, *place in connection.execute(select(*columns).order_by(table.c.id)):
+    columns = (question.c.id, question.c.key, question.c.priority, question.c.waits, question.c.studies)
+    for id, key, *place in connection.execute(select(*columns).order_by(question.c.id)):
         expected = wanted.pop(bytes(key), None)
         if expected is not None and [expected.priority, expected.waits, expected.studies] != place:
             misplaced.append(id)
@@ -407,27 +406,20 @@ def queue_difference(connection: Connection) -> Difference:
 
 def question_ids(connection: Connection, task: str, input_ids: Iterable[int]) -> dict[Subject, int]:
     """Return the questions about these inputs, or about one of them and an output, by what they ask about."""
-    question = table_of(tables.Question)
     query = select(question.c.input_id, question.c.output, question.c.id)
     query = query.where(question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS))
     rows = rows_among(connection, query, question.c.input_id, input_ids)
-    return {(task, input_id, output): id for input_id, output, id in rows}
+    return {(task, input_id, said): id for input_id, said, id in rows}
 
 
 def groups_with(connection: Connection, inputs: Iterable[int]) -> set[int]:
     """Groups of drawn sources that have one of these inputs."""
-    member, draw = table_of(tables.Member), table_of(tables.Draw)
     query = select(member.c.group_id).join(draw, draw.c.source_id == member.c.group_id // LIMIT**2)
     return {row.group_id for row in rows_among(connection, query, member.c.input_id, inputs)}
 
 
-# The questions of one study among those of a database.
-
-
 def asked_by(connection: Connection, studies: Collection[int]) -> ColumnElement[bool]:
     """Condition on the table question: it is about a text, an output or a group of these studies (ids)."""
-    names = ("Study", "Group", "Member", "Source", "Progress", "Output", "Question")
-    study, group, member, source, progress, output, question = (table_of(getattr(tables, name)) for name in names)
     if not connection.execute(select(study.c.id).where(study.c.id.not_in(studies)).limit(1)).first():
         return true()
     asked = group.alias()

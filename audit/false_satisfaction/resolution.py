@@ -11,7 +11,7 @@ the relations between texts is exactly one whose outputs correspond, Replace(sum
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from itertools import groupby
@@ -25,13 +25,12 @@ from audit.relations import COUNTED, Outcome, find_relation
 from audit.relations.base import Carry, Seen, declared, nothing
 from audit.relations.composition import parts_of
 from audit.sampling.samples import drawn_pairs
-from audit.store import rows_among, table_of, tables
+from audit.store import rows_among
 from audit.store.brought import absent
+from audit.store.core import answer, group, input_table, member, output, question, relation, source, study, verdict
 from audit.tasks import Input, Output, base_of, get_task
 from audit.tasks.questions import ABOUT_OUTPUTS, ORIGINS, Subject, asks_pairs
 
-CARRIES = "carries"
-"""The parameter of an imported relation that says what it carries."""
 CARRIED = "carried"
 """Begins the origin of an answer that a relation carries from the source: `carried people`."""
 Whose = Literal["both", "people", "gold"]
@@ -58,7 +57,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """One group of one cell, drawn or not."""
+    """One group of one cell, drawn or not, and what its relation carries.
+
+    `corresponds`: whether what is carried says something of the follow-ups' outputs. Only of a violated group, which is
+    never drawn but can be looked at, whose task has people judge each output, it does not.
+    """
 
     task: str
     relation: str
@@ -67,34 +70,30 @@ class Drawn:
     rank: int
     group_id: int
     steps: tuple[Step, ...]
+    carry: Carry
     sample_id: int = 0
     corresponds: bool = True
-    """Whether what is carried says something of the follow-ups' outputs. Only of a violated group, which is never drawn
-    but can be looked at, whose task has people judge each output, it does not."""
-    params: str = "{}"
-    """The relation's parameters, as stored: of an imported relation, what it was declared to carry."""
-    looked_up: Carry | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def carry(self) -> Carry:
-        """What the relation carries."""
-        return self.looked_up or carry_of(self.task, self.relation, self.params)
 
     def subject(self, step: Step) -> Subject:
         """The subject of the question whose answer says whether this step's output is right."""
         return self.task, step.input_id, step.output.text if asks_pairs(self.task) else None
 
+    @property
+    def source(self) -> Step | None:
+        """The source among the steps."""
+        return next((step for step in self.steps if step.role == "source"), None)
+
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A group, its state, the subjects of the questions it waits for, and the step that made it false."""
+    """A group, its state, the subjects of the questions it waits for, and the step that made it false. `origins` says
+    where each counted member's answer came from: an origin, `carried ORIGIN`, or `` (none)."""
 
     drawn: Drawn
     state: State
     waits_for: tuple[Subject, ...] = ()
     wrong_step: int | None = None
     origins: tuple[str, ...] = ()
-    """Where each counted member's answer came from: an origin, `carried ORIGIN`, or `` (none)."""
 
     @property
     def decided_by(self) -> str:
@@ -115,18 +114,18 @@ Answers = Mapping[Subject, KnownAnswer]
 
 def settle_group(drawn: Drawn, answers: Answers) -> Settled:
     """Apply the rule to one group."""
-    task, source = get_task(drawn.task), source_of(drawn)
+    task, about_source = get_task(drawn.task), drawn.source
     known = [answer_of(drawn, step, answers) for step in drawn.steps]
-    origins = tuple(answer.origin if answer else "" for answer in known)
-    for number, (step, answer) in enumerate(zip(drawn.steps, known, strict=True)):
-        if answer and task.is_wrong(step.output, answer.allowed):
+    origins = tuple(one.origin if one else "" for one in known)
+    for number, (step, one) in enumerate(zip(drawn.steps, known, strict=True)):
+        if one and task.is_wrong(step.output, one.allowed):
             return Settled(drawn, State.FALSE, (), number, origins)
     if all(origins):
         return Settled(drawn, State.TRUE, origins=origins)
     # The answer about the source may be carried, so follow-ups wait for it first.
-    asks_all = never_carries(drawn.carry, drawn.task) or (source is not None and drawn.subject(source) in answers)
-    waiting = (step for step, answer in zip(drawn.steps, known, strict=True) if answer is None)
-    waits_for = dict.fromkeys(drawn.subject(step) for step in waiting if asks_all or step is source)
+    asks_all = never_carries(drawn.carry, drawn.task) or (about_source and drawn.subject(about_source) in answers)
+    waiting = (step for step, origin in zip(drawn.steps, origins, strict=True) if not origin)
+    waits_for = dict.fromkeys(drawn.subject(step) for step in waiting if asks_all or step is about_source)
     return Settled(drawn, State.WAITING, tuple(waits_for), origins=origins)
 
 
@@ -135,40 +134,32 @@ def answer_of(drawn: Drawn, step: Step, answers: Answers) -> KnownAnswer | None:
     return answers.get(drawn.subject(step)) or carried_to(drawn, step, answers)
 
 
-def source_of(drawn: Drawn) -> Step | None:
-    """The source among a group's steps."""
-    return next((step for step in drawn.steps if step.role == "source"), None)
-
-
 def carried_to(drawn: Drawn, step: Step, answers: Answers) -> KnownAnswer | None:
     """What the relation carries from the answer about the source to this step, whatever is known of it directly."""
-    source = source_of(drawn)
-    if source is None or step is source or not drawn.corresponds:
+    of = drawn.source
+    if of is None or step is of or not drawn.corresponds or (known := answers.get(drawn.subject(of))) is None:
         return None
-    if (about_source := answers.get(drawn.subject(source))) is None:
-        return None
-    allowed = carried_labels(drawn, step, source, about_source.allowed)
-    return KnownAnswer(allowed, f"{CARRIED} {about_source.origin}") if allowed else None
+    allowed = carried_labels(drawn, step, of, known.allowed)
+    return KnownAnswer(allowed, f"{CARRIED} {known.origin}") if allowed else None
 
 
-def carried_labels(drawn: Drawn, step: Step, source: Step, about_source: Set[str]) -> frozenset[str] | None:
-    """The labels that the relation carries to a step where these are right about the source; None: it carries none."""
+def carried_labels(drawn: Drawn, step: Step, of: Step, known: Set[str]) -> frozenset[str] | None:
+    """The labels that the relation carries to a step where these are right about its source; None: it carries none."""
     if not drawn.carry.reads:
-        return drawn.carry(about_source)
-    seen = (None if one.input is None else Seen(one.input, one.output) for one in (source, step))
-    return drawn.carry(about_source, *seen)
+        return drawn.carry(known)
+    return drawn.carry(known, *(None if one.input is None else Seen(one.input, one.output) for one in (of, step)))
 
 
 # What relations carry.
 
 
-def carry_of(task: str, relation: str, params: str = "{}") -> Carry:
+def carry_of(task: str, name: str, params: str = "{}") -> Carry:
     """What a relation carries: as its parameters declare, else as the registered one does; nothing where there is
     neither."""
     if params != "{}" and (carry := _declared(params)) is not None:
         return carry
-    registered = find_relation(base_of(task), relation)
-    for part in parts_of(relation):
+    registered = find_relation(base_of(task), name)
+    for part in parts_of(name):
         if missing := absent("relation", f"{base_of(task)}/{part}"):
             warn_once(missing)
     return registered.carry if registered else nothing
@@ -176,15 +167,14 @@ def carry_of(task: str, relation: str, params: str = "{}") -> Carry:
 
 @cache
 def _declared(params: str) -> Carry | None:
-    carries = json.loads(params).get(CARRIES)
+    carries = json.loads(params).get("carries")
     return None if carries is None else declared(carries)
 
 
 def carries_of(connection: Connection) -> dict[int, Carry]:
     """What each relation carries, by its id."""
-    table = table_of(tables.Relation)
-    rows = connection.execute(select(table.c.id, table.c.task, table.c.name, table.c.params))
-    return {id: carry_of(task, name, params) for id, task, name, params in rows}
+    rows = connection.execute(select(relation.c.id, relation.c.task, relation.c.name, relation.c.params))
+    return {id: carry_of(*key) for id, *key in rows}
 
 
 @cache
@@ -202,9 +192,9 @@ def never_carries(carry: Carry, task: str) -> bool:
 def carrying(connection: Connection) -> list[int]:
     """Return the relations (ids) that carry every answer about a source to its follow-ups, so that the answer settles
     their groups whatever it is."""
-    table = table_of(tables.Relation)
-    labels = {id: get_task(task).labels for id, task in connection.execute(select(table.c.id, table.c.task))}
-    return [id for id, carry in carries_of(connection).items() if carries_all(carry, frozenset(labels[id]))]
+    tasks = dict(connection.execute(select(relation.c.id, relation.c.task)).all())
+    carries = carries_of(connection).items()
+    return [id for id, carry in carries if carries_all(carry, frozenset(get_task(tasks[id]).labels))]
 
 
 # Answers and groups as they are stored.
@@ -217,23 +207,18 @@ def known_answers(
 
     Of several origins the first in `ORIGINS` counts.
     """
-    question, answer = table_of(tables.Question), table_of(tables.Answer)
     columns = (question.c.task, question.c.input_id, question.c.output, answer.c.origin)
     query = (
         select(*columns, cast(answer.c.allowed, String))
         .join(answer, answer.c.question_id == question.c.id)
         .where(question.c.kind.in_(ABOUT_OUTPUTS), answer.c.origin.in_(ALLOWED[whose]))
     )
-    if inputs is None:
-        rows: Iterable[Any] = connection.execute(query)
-    else:
-        rows = rows_among(connection, query, question.c.input_id, sorted(inputs))
-    answers: dict[Subject, KnownAnswer] = {}
-    for task, input_id, output, origin, allowed in rows:
-        before = answers.get(subject := (task, input_id, output))
-        if before is None or ORIGINS.index(origin) < ORIGINS.index(before.origin):
-            answers[subject] = _answer(allowed, origin)
-    return answers
+    about = question.c.input_id
+    rows: Iterable[Any] = (
+        connection.execute(query) if inputs is None else rows_among(connection, query, about, sorted(inputs))
+    )
+    first_last = sorted(rows, key=lambda row: ORIGINS.index(row[3]), reverse=True)
+    return {(task, id, said): _answer(allowed, origin) for task, id, said, origin, allowed in first_last}
 
 
 @cache
@@ -255,8 +240,8 @@ def drawn_groups(
 
 def satisfied_groups(
     connection: Connection,
-    study: int | None = None,
-    relation: int | None = None,
+    study_id: int | None = None,
+    relation_id: int | None = None,
     outcome: Outcome = Outcome.SATISFIED,
     *,
     system: int | None = None,
@@ -267,18 +252,14 @@ def satisfied_groups(
 
     Their rank and sample are 0; they come system by system, in the order of their ids.
     """
-    verdict, group = table_of(tables.Verdict), table_of(tables.Group)
-    wanted = ((group.c.study_id, study), (group.c.relation_id, relation), (verdict.c.system_id, system))
-    zero = literal(0)
+    wanted = ((group.c.study_id, study_id), (group.c.relation_id, relation_id), (verdict.c.system_id, system))
+    columns = (group.c.relation_id, verdict.c.system_id, group.c.id.label("group_id"))
     found = (
-        select(
-            zero.label("sample_id"), group.c.relation_id, verdict.c.system_id, zero.label("rank"),
-            group.c.id.label("group_id"),
-        )
+        select(literal(0).label("sample_id"), literal(0).label("rank"), *columns)
         .join(verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(outcome)))
         .where(*(column == id for column, id in wanted if id is not None))
         .subquery()
-    )  # fmt: skip
+    )
     yield from _groups(connection, found, (), groups, "system_id")
 
 
@@ -286,7 +267,6 @@ def _groups(
     connection: Connection, found: Subquery, conditions: Sequence[Any], ids: Collection[int] | None, *order: str
 ) -> Iterator[Drawn]:
     """These groups (`found` has the columns of `drawn_pairs`) of systems with their members and outputs."""
-    member, output, relation = table_of(tables.Member), table_of(tables.Output), table_of(tables.Relation)
     query = (
         select(
             *(found.c[name] for name in ("sample_id", "relation_id", "system_id", "rank", "group_id")),
@@ -308,25 +288,22 @@ def _groups(
     carries = {key: carry_of(*key) for key in {row[5:8] for row in rows}}
     inputs = inputs_of(connection, {row[10] for row in rows if carries[row[5:8]].reads})
     for key, of_group in groupby(rows, key=itemgetter(*range(8))):
-        sample_id, relation_id, system_id, rank, group_id, task, name, params = key
+        sample_id, relation_id, system_id, rank, group_id, task, name, _ = key
         # Ordered by attempt: the last one stays.
         steps = {row[8]: Step(row[9], row[10], Output(*row[11:]), inputs.get(row[10])) for row in of_group}
-        yield Drawn(
-            task, name, relation_id, system_id, rank, group_id, tuple(steps.values()), sample_id, params=params,
-            looked_up=carries[key[5:]],
-        )  # fmt: skip
+        place = (relation_id, system_id, rank, group_id)
+        yield Drawn(task, name, *place, tuple(steps.values()), carries[key[5:]], sample_id)
 
 
 def inputs_of(connection: Connection, ids: Collection[int]) -> dict[int, Input]:
     """Inputs by their ids."""
-    table = table_of(tables.Input)
-    rows = rows_among(connection, select(table.c.id, table.c.texts, table.c.languages), table.c.id, sorted(ids))
+    columns = select(input_table.c.id, input_table.c.texts, input_table.c.languages)
+    rows = rows_among(connection, columns, input_table.c.id, sorted(ids))
     return {id: Input.stored(texts, languages) for id, texts, languages in rows}
 
 
 def subjects_of(connection: Connection, kinds: Collection[str] = ABOUT_OUTPUTS) -> dict[int, Subject]:
     """What each question of these kinds is about, by its id."""
-    question = table_of(tables.Question)
     columns = (question.c.id, question.c.task, question.c.input_id, question.c.output)
     rows = connection.execute(select(*columns).where(question.c.kind.in_(kinds)))
     return {id: (task, input_id, output) for id, task, input_id, output in rows}
@@ -334,7 +311,6 @@ def subjects_of(connection: Connection, kinds: Collection[str] = ABOUT_OUTPUTS) 
 
 def gold_labels(connection: Connection, studies: Sequence[int]) -> dict[str, frozenset[str]]:
     """The labels that the gold of these studies (ids) has, by task."""
-    source, study = table_of(tables.Source), table_of(tables.Study)
     query = select(study.c.task, source.c.gold).join(source, source.c.study_id == study.c.id).distinct()
     labels: dict[str, frozenset[str]] = {}
     for task, label in connection.execute(query.where(source.c.gold.is_not(None), study.c.id.in_(studies))):

@@ -15,7 +15,8 @@ from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.population import StudyRow
 from audit.relations.registry import name_order
-from audit.store import snapshot, table_of, tables
+from audit.store import snapshot
+from audit.store.core import input_table, source
 from audit.tasks import Input, get_task
 
 MOST = 50
@@ -32,9 +33,9 @@ class StudySlices:
     sources: np.ndarray
     code: np.ndarray
 
-    def of(self, source: np.ndarray) -> np.ndarray:
+    def of(self, sources: np.ndarray) -> np.ndarray:
         """The codes of these sources (ids)."""
-        return np.asarray(self.code[np.searchsorted(self.sources, np.asarray(source, np.int64))])
+        return np.asarray(self.code[np.searchsorted(self.sources, np.asarray(sources, np.int64))])
 
 
 @dataclass(frozen=True)
@@ -79,11 +80,11 @@ def slice_sources(database: Engine | Connection, counted: Counted, slicings: Seq
 
 def _rows(connection: Connection, study: int, texts: bool) -> tuple[np.ndarray, list[Row]]:
     """Ids of a study's sources, ascending, and what they are, with or without their texts."""
-    source, held = table_of(tables.Source), table_of(tables.Input)
     query = select(source.c.id, source.c.row, source.c.gold, source.c.cluster, source.c.attributes)
     query = query.where(source.c.study_id == study).order_by(source.c.id)
     if texts:
-        query = query.add_columns(held.c.texts, held.c.languages).join(held, held.c.id == source.c.input_id)
+        texts_of = (input_table.c.texts, input_table.c.languages)
+        query = query.add_columns(*texts_of).join(input_table, input_table.c.id == source.c.input_id)
     # The driver's own rows: SQLAlchemy's, with JSON in two columns, take twice as long.
     cursor: Any = connection.execute(query).cursor
     ids, rows, no_text = [], [], Input((), ())

@@ -28,7 +28,8 @@ from audit.false_satisfaction.resolution import (
 from audit.relations.base import Carry
 from audit.sampling.samples import StoredRound, stored_draws, stored_rounds
 from audit.statistics.contests import Answered, Thresholds
-from audit.store import integers, table_of, tables
+from audit.store import integers
+from audit.store.core import answer, question, source
 from audit.tasks import get_task
 from audit.tasks.questions import asks_pairs
 
@@ -106,7 +107,6 @@ def answered_by_gold(connection: Connection, population: Population, whose: Whos
     count with the inclusion probability 1, whatever people answered since."""
     if whose == "people":
         return np.zeros(len(population.source), bool)
-    source, question, answer = (table_of(model) for model in (tables.Source, tables.Question, tables.Answer))
     query = (
         select(source.c.id)
         .join(question, and_(question.c.input_id == source.c.input_id, question.c.kind == "input"))
@@ -122,7 +122,6 @@ def _carrying(
     """Whether each relation carries every answer that a source may have: any label, or gold's where it is alone."""
     labels = frozenset(get_task(population.task).labels)
     if not people:
-        source = table_of(tables.Source)
         gold = select(source.c.gold).where(source.c.study_id == population.study, source.c.gold.is_not(None))
         labels = frozenset(connection.execute(gold.distinct()).scalars()) or labels
     return {id: carries_all(rules[id], labels) for id in population.relations}
@@ -183,7 +182,7 @@ def _states(
         for member in range(first[example], first[example + 1] if example + 1 < len(first) else len(pair)):
             role, id = "source" if members.is_source[at[member]] else "follow_up", int(said.inputs[place[member]])
             steps.append(Step(role, id, said.outputs[said.code[place[member], column[example]]], texts.get(id)))
-        group = Drawn(task, "", relation, 0, 0, 0, tuple(steps), looked_up=carry)
+        group = Drawn(task, "", relation, 0, 0, 0, tuple(steps), carry)
         states.append(settle_group(group, answers).state)
     state[row, column] = np.array(states, np.int8)[kind]
     return state

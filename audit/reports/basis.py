@@ -14,7 +14,7 @@ import pandas as pd
 from audit.errors import AuditError
 from audit.relations.registry import name_order
 from audit.reports.document import plain
-from audit.statistics.contests import Answered, Compared, Contest, Standing, lead, standing
+from audit.statistics.contests import Answered, Compared, Contest, Evidence, Standing, lead, standing
 from audit.statistics.intervals import Target
 from audit.statistics.rates import TELLING, Checked, Judged, Rates, rates_of, where
 
@@ -48,34 +48,31 @@ class Comparisons:
     def among(self, keep: np.ndarray) -> Comparisons:
         """The same over the groups of these sources (bool) alone."""
         rows = {name: keep[groups.source] for name, groups in self.groups.items()}
-        groups = {
-            name: Compared(one.source[at], one.satisfied[at], one.output[at], one.proxy[:, at])
-            for (name, one), at in zip(self.groups.items(), rows.values(), strict=True)
-        }
+        groups = {name: one.among(rows[name]) for name, one in self.groups.items()}
         answered = {name: Answered(one.q[rows[name]], one.genuine[rows[name]]) for name, one in self.answered.items()}
         return replace(self, groups=groups, answered=answered, open={n: one[rows[n]] for n, one in self.open.items()})
 
-    def _contest(self, weights: Mapping[str, float], target: Target) -> tuple[Contest, int, np.ndarray | None]:
-        """The contest over relations with these weights, and the number of sources with the clusters that count."""
+    def _contest(self, weights: Mapping[str, float], target: Target) -> tuple[Contest, Evidence]:
+        """The contest over relations with these weights, and what it goes by."""
         place = {name: at for at, name in enumerate(self.groups)}
         shares = {place[name]: share for name, share in weights.items() if name in place}
         size = max(len(self.cluster), int(self.cluster.max(initial=-1)) + 1)
-        return Contest(shares, tuple(range(len(self.systems)))), size, self.cluster if target == "population" else None
+        cluster = self.cluster if target == "population" else None
+        evidence = Evidence(list(self.groups.values()), list(self.answered.values()), size, cluster)
+        return Contest(shares, tuple(range(len(self.systems)))), evidence
 
     def standing(
         self, weights: Mapping[str, float], systems: Sequence[str], target: Target, delta: float, seed: int = 0
     ) -> Standing:
         """How these systems stand in the mean over relations with these weights."""
-        contest, size, cluster = self._contest(weights, target)
-        groups, answered = list(self.groups.values()), list(self.answered.values())
-        return standing(contest, groups, answered, self.columns(systems), size, cluster, delta, seed=seed)
+        return standing(*self._contest(weights, target), self.columns(systems), delta, seed)
 
     def bounds(
         self, weights: Mapping[str, float], systems: Sequence[str], target: Target, z: float
     ) -> tuple[float, float]:
         """The least and the most that SR_g of the first less that of the second may be where groups are open, with the
         outer ends of the intervals of both."""
-        (a, b), (contest, size, cluster) = self.columns(systems), self._contest(weights, target)
+        (a, b), (contest, evidence) = self.columns(systems), self._contest(weights, target)
         ends = []
         for sign in (-1, 1):
             answered = []
@@ -83,7 +80,7 @@ class Comparisons:
                 genuine = one.genuine.copy()
                 genuine[self.open[name][:, a], a], genuine[self.open[name][:, b], b] = sign > 0, sign < 0
                 answered.append(Answered(one.q, genuine))
-            d, error, rest = lead(contest, list(self.groups.values()), answered, a, b, size, cluster)
+            d, error, rest = lead(contest, replace(evidence, answered=answered), a, b)
             ends.append(d + sign * z * math.sqrt(float((error**2).sum()) + rest**2))
         return max(ends[0], -1.0), min(ends[1], 1.0)
 

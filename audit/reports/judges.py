@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, Engine, func, select
 
@@ -88,7 +87,7 @@ def _clusters(connection: Connection, questions: Sequence[int]) -> dict[int, int
     query = query.join(member, member.c.input_id == question.c.input_id).group_by(question.c.id)
     source_of = {id: group // LIMIT**2 for id, group in rows_among(connection, query, question.c.id, questions)}
     clusters = source_clusters(connection, connection.execute(select(study.c.id)).scalars().all())
-    codes = clusters.of(np.array(list(source_of.values()), np.int64)).tolist()
+    codes = clusters.loc[list(source_of.values())].tolist()
     # A question of no group, such as one of a training round, stands alone: numbers that no source has.
     return {id: -(10**12) - id for id in questions} | dict(zip(source_of, codes, strict=True))
 

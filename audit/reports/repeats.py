@@ -13,7 +13,7 @@ import pandas as pd
 from sqlalchemy import Connection, select
 
 from audit.errors import first_line
-from audit.false_satisfaction.cells import Clusters, Counted
+from audit.false_satisfaction.cells import Counted
 from audit.messages import message
 from audit.relations import Composed, Outcome, Plain, find_relation
 from audit.relations.registry import name_order
@@ -32,7 +32,7 @@ _CELL = (
 )  # fmt: skip
 
 
-def repeat_entries(connection: Connection, counted: Counted, clusters: Clusters) -> list[Entry]:
+def repeat_entries(connection: Connection, counted: Counted, clusters: pd.Series) -> list[Entry]:
     """Return an entry for each study in which systems were asked the same several times: how often each contradicts
     itself, and how steady the verdicts of each of its cells are."""
     calls = _calls(connection, counted.checks.systems)
@@ -53,7 +53,7 @@ def repeat_entries(connection: Connection, counted: Counted, clusters: Clusters)
         for column, id in enumerate(checks.systems):
             rows = np.flatnonzero(checks.outcome[:, column] != UNCHECKED)
             columns = {"relation": checks.relation[rows], "outcome": checks.outcome[rows, column]}
-            groups = pd.DataFrame(columns | {"cluster": clusters.of(checks.source[rows])})
+            groups = pd.DataFrame(columns | {"cluster": clusters.loc[checks.source[rows]].to_numpy()})
             groups["members"] = [members[group].tolist() for group in checks.groups(rows)[:, column].tolist()]
             # An input belongs to the first source that has it.
             inputs = groups[["members", "cluster"]].explode("members").drop_duplicates("members").set_index("members")

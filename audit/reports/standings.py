@@ -492,7 +492,7 @@ def _accuracy(studies: Sequence[RightOutputs], chosen: Sequence[str], confidence
     known: dict[str, Entry] = {}
     for system, (outputs, right, worth) in totals.items():
         if outputs:
-            ends = mid_p(right / outputs * worth, worth, None, confidence=confidence)
+            ends = mid_p(right / outputs * worth, worth, confidence)
             known[system] = estimated((right / outputs, ends.low, ends.high), outputs)
     if not known:
         return None

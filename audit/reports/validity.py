@@ -26,7 +26,6 @@ from audit.reports.document import Entry, ReportDocument, estimated, plain
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import UNKNOWN, Say, count, estimate, number
 from audit.statistics.agreement import Ratings, suite
-from audit.statistics.corrected import carry_error
 from audit.statistics.intervals import Target, rate_of_clusters
 from audit.statistics.validity import (
     DROP,
@@ -71,7 +70,7 @@ def read_validity(
     pairs["wanted"] = pairs["study"].map(wanted)
     for name, of, table, column in (("task", "study", study, "task"), ("relation", "relation_id", relation, "name")):
         pairs[name] = pairs[of].map(dict(connection.execute(select(table.c.id, table.c[column])).all()))
-    pairs["cluster"] = source_clusters(connection, wanted).of((pairs["group_id"] // LIMIT**2).to_numpy(np.int64))
+    pairs["cluster"] = source_clusters(connection, wanted).loc[pairs["group_id"] // LIMIT**2].to_numpy()
     answers, content_of = group_answers(connection), contents(connection, set(pairs["group_id"].tolist()))
     holds = {id: HOLDS in answers[content].allowed for id, content in content_of.items() if content in answers}
     pairs["holds"] = pairs["group_id"].map(holds).astype(float)
@@ -220,8 +219,9 @@ def add_carries(report: ReportDocument, counted: Counted, target: Target) -> Non
         own = (audited["group"] // LIMIT % LIMIT == id) & (audited["group"] // LIMIT**2).isin(population.source)
         own = audited[own].drop_duplicates(["source", "follow_up"], keep="last")  # several systems are one observation
         places = np.searchsorted(population.source, own["group"] // LIMIT**2)
-        error = carry_error(population.cluster[places] if target == "population" else places, own["wrong"].to_numpy())
-        entry["carry"] = {"wrong": error.wrong, "error": estimated(error, error.audited)}
+        # Follow-ups of one source are not independent; carrying is a property of the relation, not of these texts.
+        cluster, wrong = population.cluster[places] if target == "population" else places, own["wrong"].to_numpy(int)
+        entry["carry"] = {"wrong": int(wrong.sum()), "error": estimated(rate_of_clusters(cluster, wrong), len(own))}
 
 
 def validity_sections(document: Entry) -> Iterator[Section]:

@@ -15,48 +15,12 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import ColumnElement, Connection, Subquery, and_, func, or_, select
 
-from audit.keys import uniforms
 from audit.relations import Outcome
 from audit.sampling.options import MAJORITY, OF_ROUNDS, SampleOptions
-from audit.store import insert_new, table_of, tables
+from audit.store import insert_new, tables
 from audit.store.bulk import LIMIT
-
-
-class Numbers:
-    """Random numbers of a study's sources under a seed, and the sources in their order.
-
-    `rows` has the row in the corpus of each source (its id). Sources with equal numbers are in the order of their rows.
-
-    >>> numbers = Numbers({1: "a", 2: "b"}, seed=0)
-    >>> numbers.of(np.array([2, 1])).round(3).tolist()
-    [0.487, 0.761]
-    """
-
-    def __init__(self, rows: Mapping[int, str], seed: int):
-        self._ids = np.array(sorted(rows), np.int64)
-        self._rows = [rows[id] for id in self._ids.tolist()]
-        self._numbers = np.fromiter(uniforms(self._rows, seed), float, len(self._rows))
-
-    @classmethod
-    def of_study(cls, connection: Connection, study: int, seed: int) -> "Numbers":
-        """The numbers of the sources of a study."""
-        source = table_of(tables.Source)
-        rows = connection.execute(select(source.c.id, source.c.row).where(source.c.study_id == study))
-        return cls(dict(rows.all()), seed)
-
-    def of(self, sources: np.ndarray) -> np.ndarray:
-        """The number of each of these sources (ids)."""
-        return np.asarray(self._numbers[np.searchsorted(self._ids, sources)])
-
-    def order(self, sources: np.ndarray) -> np.ndarray:
-        """Places of these sources (ids) in the order of their numbers.
-
-        >>> Numbers({1: "a", 2: "b"}, seed=0).order(np.array([1, 2]))
-        array([1, 0])
-        """
-        places = np.searchsorted(self._ids, sources)
-        return np.lexsort((places, self._numbers[places]))
-
+from audit.store.core import draw, group, round_table, sample, source, verdict
+from audit.store.core import study as study_table
 
 # Rounds and draws as they are stored.
 
@@ -72,26 +36,24 @@ class StoredRound:
 
 def stored_rounds(connection: Connection, study: int) -> list[StoredRound]:
     """Return the rounds of a study, the first first."""
-    table = table_of(tables.Round)
-    query = select(table.c.number, table.c.contests, table.c.given_up_at).where(table.c.study_id == study)
-    rows = connection.execute(query.order_by(table.c.number))
+    columns = (round_table.c.number, round_table.c.contests, round_table.c.given_up_at)
+    query = select(*columns).where(round_table.c.study_id == study)
+    rows = connection.execute(query.order_by(round_table.c.number))
     return [StoredRound(number, tuple(contests), given_up is not None) for number, contests, given_up in rows]
 
 
 def stored_draws(connection: Connection, study: int) -> pd.DataFrame:
     """Return the draws of a study: round, source_id, relation_id (0: the source itself), rank and q, by rank."""
-    table = table_of(tables.Draw)
     columns = ["round", "source_id", "relation_id", "rank", "q"]
-    query = select(*(table.c[name] for name in columns)).where(table.c.study_id == study)
-    return pd.DataFrame(connection.execute(query.order_by(table.c.rank)).all(), columns=columns)
+    query = select(*(draw.c[name] for name in columns)).where(draw.c.study_id == study)
+    return pd.DataFrame(connection.execute(query.order_by(draw.c.rank)).all(), columns=columns)
 
 
 def store_round(connection: Connection, study: int, contests: Sequence[Mapping[str, Any]], draws: pd.DataFrame) -> int:
     """Store the next round of a study; returns its number. `draws` has the columns source_id, relation_id, q, in the
     order in which they are asked."""
     number = len(stored_rounds(connection, study)) + 1
-    table = table_of(tables.Draw)
-    last = connection.execute(select(func.max(table.c.rank)).where(table.c.study_id == study)).scalar() or 0
+    last = connection.execute(select(func.max(draw.c.rank)).where(draw.c.study_id == study)).scalar() or 0
     row = {"study_id": study, "number": number, "contests": list(contests), "drawn_at": tables.now()}
     insert_new(connection, tables.Round, [row])
     values = {name: draws[name].to_numpy() for name in ("source_id", "relation_id", "q")}
@@ -103,8 +65,7 @@ def store_round(connection: Connection, study: int, contests: Sequence[Mapping[s
 
 def give_up(connection: Connection, study: int) -> int:
     """Let all rounds of a study count with what is open in them; returns for how many that is new."""
-    table = table_of(tables.Round)
-    ended = table.update().where(table.c.study_id == study, table.c.given_up_at.is_(None))
+    ended = round_table.update().where(round_table.c.study_id == study, round_table.c.given_up_at.is_(None))
     return int(connection.execute(ended.values(given_up_at=tables.now())).rowcount)
 
 
@@ -114,7 +75,6 @@ def drawn_pairs(carrying: Collection[int]) -> Subquery:
     A source that is drawn for itself has its groups under the relations that carry (`carrying`, ids); one that is drawn
     under a relation those of that relation. Systems that were run later are in it.
     """
-    draw, group, verdict = (table_of(model) for model in (tables.Draw, tables.Group, tables.Verdict))
     units = (
         select(draw.c.study_id, draw.c.source_id, draw.c.relation_id, func.min(draw.c.rank).label("rank"))
         .group_by(draw.c.study_id, draw.c.source_id, draw.c.relation_id)
@@ -144,16 +104,15 @@ class Terms:
     """How many people answer each of a sample's questions, the study, and the share of drawn sources whose follow-ups
     are asked about although answers are carried to them."""
 
-    annotators: int = 2
-    study: int = 0
-    follow_ups: float = 0.0
+    annotators: int
+    study: int
+    follow_ups: float
 
 
 def keep_sample(connection: Connection, study: int, options: SampleOptions) -> Terms:
     """Store how a study's questions are answered, and return it. What is asked for once is not taken back: the share of
     follow-ups never shrinks."""
-    table = table_of(tables.Sample)
-    before = connection.execute(select(table).where(table.c.study_id == study)).mappings().first()
+    before = connection.execute(select(sample).where(sample.c.study_id == study)).mappings().first()
     quorum = options.quorum or quorum_of(connection)
     values: dict[str, Any] = {
         "annotators": options.annotators or (before["annotators"] if before else 2),
@@ -162,8 +121,8 @@ def keep_sample(connection: Connection, study: int, options: SampleOptions) -> T
         "options": {name: getattr(options, name) for name in OF_ROUNDS},
     }
     insert_new(connection, tables.Sample, [{"study_id": study, "drawn_at": tables.now()} | values])
-    connection.execute(table.update().where(table.c.study_id == study).values(**values))
-    connection.execute(table.update().values(quorum=quorum))
+    connection.execute(sample.update().where(sample.c.study_id == study).values(**values))
+    connection.execute(sample.update().values(quorum=quorum))
     return Terms(values["annotators"], study, values["follow_ups"])
 
 
@@ -174,20 +133,18 @@ def quorum_of(connection: Connection) -> str:
 
 def stored_quorum() -> ColumnElement[str]:
     """`quorum_of` as a column of a query."""
-    sample = table_of(tables.Sample)
     return func.coalesce(select(sample.c.quorum).limit(1).scalar_subquery(), MAJORITY)
 
 
 def terms_of(connection: Connection) -> dict[int, Terms]:
     """The terms of every sample, by its study."""
-    table = table_of(tables.Sample)
-    rows = connection.execute(select(table.c.annotators, table.c.study_id, table.c.follow_ups))
+    rows = connection.execute(select(sample.c.annotators, sample.c.study_id, sample.c.follow_ups))
     return {study: Terms(annotators, study, share) for annotators, study, share in rows}
 
 
 def has_clear_gold(study: int) -> ColumnElement[bool]:
     """Condition on a source: it is one of this study with gold, and no row of its task gives its text another label."""
-    source, other, of = table_of(tables.Source), table_of(tables.Source).alias(), table_of(tables.Study)
+    other, of = source.alias(), study_table
     task = select(of.c.task).where(of.c.id == study).scalar_subquery()
     clear = (
         select(other.c.input_id)

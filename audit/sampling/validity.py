@@ -13,11 +13,12 @@ import numpy as np
 from sqlalchemy import Connection, delete, select
 
 from audit.errors import AuditError, UnknownName
-from audit.keys import uniform
+from audit.keys import uniform, uniforms
 from audit.relations import Outcome, name_order
 from audit.sampling.options import ValidityRequest as ValidityRequest
-from audit.sampling.samples import Numbers
-from audit.store import Checked, checked, insert_new, need_study, rows_among, table_of, tables
+from audit.store import Checked, checked, insert_new, need_study, rows_among, tables
+from audit.store.core import member, relation, source, validity_draw, validity_study
+from audit.store.core import study as study_table
 
 _AT_ONCE = 500
 """Sources that are looked at together on the way down a list."""
@@ -44,12 +45,11 @@ def draw_pairs(connection: Connection, request: ValidityRequest, study: int | No
     """
     if study is not None:
         need_study(connection, study)
-    table, relation = table_of(tables.Study), table_of(tables.Relation)
     names = dict(connection.execute(select(relation.c.id, relation.c.name)).all())
     if unknown := [name for name in request.relations if name not in names.values()]:
         raise UnknownName("relation", unknown[0], sorted(set(names.values()), key=name_order))
     wanted = {id for id, name in names.items() if not request.relations or name in request.relations}
-    studies = connection.execute(select(table.c.id, table.c.seed).order_by(table.c.id)).all()
+    studies = connection.execute(select(study_table.c.id, study_table.c.seed).order_by(study_table.c.id)).all()
     drawn: list[DrawnPairs] = []
     for id, seed in studies:
         if study in (None, id):
@@ -65,7 +65,7 @@ def draw_pairs(connection: Connection, request: ValidityRequest, study: int | No
 def _draw_study(
     connection: Connection, request: ValidityRequest, study: int, seed: int, relations: Collection[int]
 ) -> list[DrawnPairs]:
-    about, draw, relation = (table_of(model) for model in (tables.ValidityStudy, tables.ValidityDraw, tables.Relation))
+    about, draw = validity_study, validity_draw
     stored = connection.execute(select(about).where(about.c.study_id == study)).mappings().first()
     seed = request.seed if request.seed is not None else int(stored["seed"]) if stored else seed
     if stored is not None and stored["seed"] != seed:
@@ -74,7 +74,10 @@ def _draw_study(
             "draw goes on",
             parameter="seed",
         )
-    checks, numbers = checked(connection, [study]), Numbers.of_study(connection, study, seed)
+    checks = checked(connection, [study])
+    rows_of = select(source.c.id, source.c.row).where(source.c.study_id == study).order_by(source.c.id)
+    key_of = dict(connection.execute(rows_of).all())
+    ids, numbers = [*key_of], np.fromiter(uniforms(key_of.values(), seed), float, len(key_of))
     names = dict(connection.execute(select(relation.c.id, relation.c.name)).all())
     query = select(draw.c.relation_id, draw.c.group_id, draw.c.step).where(draw.c.study_id == study)
     drawn_before: dict[int, list[tuple[int, int]]] = {}
@@ -83,7 +86,8 @@ def _draw_study(
     drawn: list[DrawnPairs] = []
     for relation_id in sorted(set(np.unique(checks.relation).tolist()) & set(relations)):
         rows = np.flatnonzero((checks.relation == relation_id) & _was_checked(checks.outcome).any(axis=1))
-        rows = rows[numbers.order(checks.source[rows])]
+        places = np.searchsorted(ids, checks.source[rows])
+        rows = rows[np.lexsort((places, numbers[places]))]
         old = drawn_before.get(relation_id, [])
         pairs = _beginning(connection, checks, rows, seed, request.per_relation, old)
         # What is no candidate any more (its verdicts are gone) stays at its place, before the others.
@@ -121,7 +125,7 @@ def _beginning(
 ) -> list[tuple[int, int]]:
     """The first `number` pairs (group, step of a follow-up) of these rows of `checks`, or as many more as hold all the
     old ones. A row whose group has no follow-up gives none."""
-    member, missing = table_of(tables.Member), set(old)
+    missing = set(old)
     pairs: list[tuple[int, int]] = []
     for start in range(0, len(rows), _AT_ONCE):
         part = rows[start : start + _AT_ONCE]
@@ -151,8 +155,7 @@ def _one_of(options: list[int], what: str, seed: int, of: int) -> int:
 def end_pairs(connection: Connection, studies: Iterable[int] | None = None) -> int:
     """Ask nobody about the pairs of these studies (None: of all) any more; returns for how many that is new. Ratings
     and draws stay, and drawing again goes on."""
-    about = table_of(tables.ValidityStudy)
-    ended = about.update().where(about.c.ended_at.is_(None)).values(ended_at=tables.now())
+    ended = validity_study.update().where(validity_study.c.ended_at.is_(None)).values(ended_at=tables.now())
     if studies is not None:
-        ended = ended.where(about.c.study_id.in_(list(studies)))
+        ended = ended.where(validity_study.c.study_id.in_(list(studies)))
     return int(connection.execute(ended).rowcount)

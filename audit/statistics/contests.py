@@ -66,6 +66,10 @@ class Compared:
     """How many questions settle a source's groups."""
     _pairs: dict[tuple[int, int], Pair] = field(default_factory=dict)
 
+    def among(self, rows: np.ndarray) -> "Compared":
+        """These groups (bool) alone."""
+        return Compared(self.source[rows], self.satisfied[rows], self.output[rows], self.proxy[:, rows])
+
     def pair(self, a: int, b: int) -> Pair:
         """The groups that apply to both systems and can tell them apart."""
         if (a, b) not in self._pairs:
@@ -115,6 +119,7 @@ def difference(
     asked counts whole.
     """
     pair = groups.pair(a, b)
+    number = pair.groups
     # A group that one system alone satisfies needs only the answer about that one's outputs.
     needed = [answered.q[pair.at, a], answered.q[pair.at, b]]
     chance = np.choose(pair.kind, [np.minimum(*needed), *needed])
@@ -132,10 +137,10 @@ def difference(
     variance = (np.bincount(kind, residual**2, 3) + unseen) / np.maximum(count, 1)
     freedom = max(count.sum() - (count > 0).sum() - more, 1)
     widen = (stdtrit(freedom, TAIL) / ndtri(TAIL)) ** 2 * (1 + more / freedom)
-    part = np.sqrt(1 - q) * w / pair.groups
+    part = np.sqrt(1 - q) * w / number
     total = (variance * widen * np.bincount(kind, part**2, 3)).sum()
-    total += (unseen * (kinds / pair.groups) ** 2)[count == 0].sum()
-    estimate = float(pair.totals @ fit + (w * residual).sum()) / pair.groups
+    total += (unseen * (kinds / number) ** 2)[count == 0].sum()
+    estimate = float(pair.totals @ fit + (w * residual).sum()) / number
     more = max(float(total - ((part * residual) ** 2).sum()), 0.0)
     if cluster is None:
         return estimate, groups.source[pair.at[keep]], part * residual, more
@@ -144,8 +149,8 @@ def difference(
     value[pair.at] = pair.regressors @ fit
     value[pair.at[keep]] += w * residual
     codes = cluster[groups.source[pair.both]]
-    number = len(np.unique(codes))
-    return estimate, codes, (value[pair.both] - estimate) / pair.groups * np.sqrt(number / max(number - 1, 1)), more
+    clusters = len(np.unique(codes))
+    return estimate, codes, (value[pair.both] - estimate) / number * np.sqrt(clusters / max(clusters - 1, 1)), more
 
 
 @dataclass(frozen=True)
@@ -163,23 +168,27 @@ class Contest:
     """The leader's lead over each live system, and its standard error."""
 
 
-def lead(
-    contest: Contest,
-    relations: Sequence[Compared],
-    answered: Sequence[Answered],
-    a: int,
-    b: int,
-    sources: int,
-    cluster: np.ndarray | None = None,
-) -> tuple[float, np.ndarray, float]:
+@dataclass(frozen=True)
+class Evidence:
+    """What contests go by: the groups of each relation, what answers made of them, and how many sources there are. With
+    `cluster` (sources,), codes of documents, differences are those of all texts like these."""
+
+    relations: Sequence[Compared]
+    answered: Sequence[Answered]
+    sources: int
+    cluster: np.ndarray | None = None
+
+
+def lead(contest: Contest, evidence: Evidence, a: int, b: int) -> tuple[float, np.ndarray, float]:
     """Return the mean over a contest's relations of SR_g of a less that of b, the errors (sources,) that its sources,
-    or with `cluster` its documents, add, which go together over relations, and the standard error beyond them."""
-    shared = {at: weight for at, weight in contest.weights.items() if weight and relations[at].pair(a, b).groups}
+    or documents, add, which go together over relations, and the standard error beyond them."""
+    weights, relations = contest.weights.items(), evidence.relations
+    shared = {at: weight for at, weight in weights if weight and relations[at].pair(a, b).groups}
     # Systems that share no group cannot be told apart, nor said to be as good as each other.
-    total, rest, error = 0.0, 0.0 if shared else np.inf, np.zeros(sources)
+    total, rest, error = 0.0, 0.0 if shared else np.inf, np.zeros(evidence.sources)
     for at, weight in shared.items():
         share = weight / sum(shared.values())
-        d, source, part, more = difference(relations[at], answered[at], a, b, cluster)
+        d, source, part, more = difference(relations[at], evidence.answered[at], a, b, evidence.cluster)
         total += share * d
         np.add.at(error, source, share * part)
         rest += share * np.sqrt(more)
@@ -195,14 +204,7 @@ def boundary(rivals: int, k: float = K) -> float:
     return float(-ndtri(ndtr(-k) / max(rivals, 1)))
 
 
-def eliminate(
-    contest: Contest,
-    relations: Sequence[Compared],
-    answered: Sequence[Answered],
-    sources: int,
-    eps: float = EPS,
-    k: float = K,
-) -> Contest:
+def eliminate(contest: Contest, evidence: Evidence, eps: float = EPS, k: float = K) -> Contest:
     """Return an open contest after a round: without the systems that are behind, ended where nobody can be ahead of the
     leader by more than `eps`, or where its whole list was asked."""
     live, leader = list(contest.live), contest.leader if contest.leader in contest.live else contest.live[0]
@@ -210,7 +212,7 @@ def eliminate(
     for turn in range(len(live)):  # until nobody is ahead of the leader, or they go round in a ring
         for other in live:
             if other != leader:
-                total, error, rest = lead(contest, relations, answered, leader, other, sources)
+                total, error, rest = lead(contest, evidence, leader, other)
                 ahead[other] = total, float(np.sqrt((error**2).sum() + rest**2))
         better = min(ahead, key=lambda other: ahead[other][0], default=None)
         if better is None or ahead[better][0] >= 0 or turn == len(live) - 1:
@@ -305,17 +307,9 @@ class Standing:
 
 
 def standing(
-    contest: Contest,
-    relations: Sequence[Compared],
-    answered: Sequence[Answered],
-    systems: Sequence[int],
-    sources: int,
-    cluster: np.ndarray | None = None,
-    delta: float = 0.0,
-    draws: int = DRAWS,
-    seed: int = 0,
+    contest: Contest, evidence: Evidence, systems: Sequence[int], delta: float = 0.0, seed: int = 0
 ) -> Standing:
-    """Return how these systems (columns of the relations) stand; `cluster` as in `difference`.
+    """Return how these systems (columns of the relations) stand.
 
     Probabilities come from normal draws of the leads over the system with the highest score, whose errors go together
     as those of their sources do. They are NaN where two systems share no group.
@@ -324,7 +318,7 @@ def standing(
     ahead, error = np.zeros((number, number)), np.zeros((number, number))
     parts: dict[tuple[int, int], tuple[np.ndarray, float]] = {}
     for a, b in combinations(range(number), 2):
-        d, own, rest = lead(contest, relations, answered, systems[a], systems[b], sources, cluster)
+        d, own, rest = lead(contest, evidence, systems[a], systems[b])
         parts[a, b] = own, rest
         value, spread = (np.nan, np.nan) if np.isinf(rest) else (d, float(np.sqrt((own**2).sum() + rest**2)))
         ahead[a, b], ahead[b, a], error[a, b], error[b, a] = value, -value, spread, spread
@@ -332,14 +326,14 @@ def standing(
     if np.isnan(ahead).any():
         return Standing(ahead, error, score, np.full(number, np.nan))
     best = int(np.argmax(score))
-    leads, rests, errors = np.zeros(number), np.zeros(number), np.zeros((sources, number))
+    leads, rests, errors = np.zeros(number), np.zeros(number), np.zeros((evidence.sources, number))
     for other in range(number):
         if other != best:
             own, rests[other] = parts[min(best, other), max(best, other)]
             errors[:, other] = own if other < best else -own
             leads[other] = ahead[other, best]
     values, vectors = np.linalg.eigh(errors.T @ errors + np.diag(rests**2))
-    noise = np.random.default_rng(seed).standard_normal((draws, number))
+    noise = np.random.default_rng(seed).standard_normal((DRAWS, number))
     drawn = leads + noise @ (vectors * np.sqrt(np.clip(values, 0, None))).T
     return Standing(ahead, error, score, np.asarray((drawn >= drawn.max(1, keepdims=True) - delta - 1e-12).mean(0)))
 
@@ -358,8 +352,7 @@ class Forecast:
 
 def forecast(
     contests: Sequence[Contest],
-    relations: Sequence[Compared],
-    answered: Sequence[Answered],
+    evidence: Evidence,
     u: np.ndarray,
     asked: Thresholds,
     eps: float = EPS,
@@ -372,10 +365,10 @@ def forecast(
     4), and which output of a source is right from how often the systems that gave it are. The same draw serves all
     relations of a source.
     """
-    rng, numbers = np.random.default_rng(seed), []
+    rng, numbers, relations = np.random.default_rng(seed), [], evidence.relations
     for _ in range(runs):
-        right, chosen = _skills(relations, answered, u, rng), rng.random(len(u))
-        imagined = [_imagined(*pair, right, chosen) for pair in zip(relations, answered, strict=True)]
+        right, chosen = _skills(evidence, rng), rng.random(len(u))
+        imagined = [_imagined(*pair, right, chosen) for pair in zip(relations, evidence.answered, strict=True)]
         later = np.where(u <= asked.source, u, rng.uniform(asked.source, 1))
         now, reach = list(contests), asked
         while any(contest.ended is None for contest in now):
@@ -384,7 +377,7 @@ def forecast(
                 answered_to(groups, place, x, later, reach)
                 for place, (groups, x) in enumerate(zip(relations, imagined, strict=True))
             ]
-            now = [one if one.ended else eliminate(one, relations, state, len(u), eps) for one in now]
+            now = [one if one.ended else eliminate(one, replace(evidence, answered=state), eps) for one in now]
         numbers.append(int((later <= reach.source).sum()))
     low, middle, high = np.quantile(numbers, [0.05, 0.5, 0.95])
     return Forecast(int(middle), int(low), int(high))
@@ -397,12 +390,10 @@ def answered_to(groups: Compared, place: int, genuine: np.ndarray, u: np.ndarray
     return Answered(q[:, None].repeat(genuine.shape[1], 1), np.where(known[:, None], genuine, -1))
 
 
-def _skills(
-    relations: Sequence[Compared], answered: Sequence[Answered], u: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
+def _skills(evidence: Evidence, rng: np.random.Generator) -> np.ndarray:
     """How often each system's satisfaction is genuine (systems,): drawn from answered groups, a source worth one."""
-    hits, total, sources = 0.0, 0.0, np.zeros(len(u), bool)
-    for groups, state in zip(relations, answered, strict=True):
+    hits, total, sources = 0.0, 0.0, np.zeros(evidence.sources, bool)
+    for groups, state in zip(evidence.relations, evidence.answered, strict=True):
         known = (groups.satisfied == 1) & (state.genuine >= 0)
         hits, total = hits + (known & (state.genuine == 1)).sum(0), total + known.sum(0)
         sources[groups.source[known.any(1)]] = True

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audit.statistics.intervals import clustered_rate, effective_interval, effective_size_of_sums
+from audit.statistics.intervals import effective_interval, effective_size_of_sums, rate_of_clusters
 
 NO_CALL = -1
 """In place of an outcome: the group has no such call."""
@@ -64,14 +64,13 @@ def contradictions(said: Sequence[Sequence[Hashable]], cluster: np.ndarray) -> C
     each = np.array([pair_disagreement(calls) for calls in said])
     place = np.unique(cluster, return_inverse=True)[1]
     size = np.bincount(place)
-    differs = clustered_rate(np.bincount(place, each > 0), size)
     # Each input is as many pairs of calls as the one with the fewest has, which the variance between clusters finds to
     # be worth less, or as much.
     fewest = min(map(len, said))
     pairs = fewest * (fewest - 1) // 2
     mean, sums = float(each.mean()), np.minimum(np.bincount(place, each), size)
     ends = effective_interval(mean, effective_size_of_sums(pairs * sums, pairs * size))
-    return Contradictions(len(said), differs.hits, differs.rate, differs.low, differs.high, mean, ends.low, ends.high)
+    return Contradictions(len(said), int((each > 0).sum()), *rate_of_clusters(cluster, each > 0), mean, *ends)
 
 
 @dataclass(frozen=True)
@@ -115,19 +114,15 @@ def steadiness(
     present = outcomes != NO_CALL
     unstable = ((outcomes != outcomes[:, :1]) & present).any(axis=1)
     counts_as_violated = counted == violated
-    place = np.unique(cluster, return_inverse=True)[1]
-    rate = clustered_rate(np.bincount(place, unstable), np.bincount(place))
+    always = counts_as_violated & ((outcomes == violated) | ~present).all(axis=1)
+    counts = int(unstable.sum()), int(counts_as_violated.sum()), int(always.sum())
     return Steadiness(
-        groups=len(outcomes),
-        calls=int(present.sum(axis=1).min()),
-        unstable=int(unstable.sum()),
-        violated=int(counts_as_violated.sum()),
-        always_violated=int((counts_as_violated & ((outcomes == violated) | ~present).all(axis=1)).sum()),
-        share=rate.rate,
-        low=rate.low,
-        high=rate.high,
-        vr_first=violation_rate(outcomes[:, :1], satisfied, violated),
-        vr_mean=violation_rate(outcomes, satisfied, violated),
+        len(outcomes),
+        int(present.sum(axis=1).min()),
+        *counts,
+        *rate_of_clusters(cluster, unstable),
+        violation_rate(outcomes[:, :1], satisfied, violated),
+        violation_rate(outcomes, satisfied, violated),
     )
 
 

@@ -14,7 +14,15 @@ from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, Select, St
 
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.questions import contents, group_answers, question_ids, source_input
-from audit.false_satisfaction.resolution import Drawn, Step, answer_of, known_answers, satisfied_groups, settle_group
+from audit.false_satisfaction.resolution import (
+    Drawn,
+    Step,
+    answer_of,
+    carry_of,
+    known_answers,
+    satisfied_groups,
+    settle_group,
+)
 from audit.judging.accounts import require
 from audit.judging.asides import awaits_decision
 from audit.messages import message
@@ -350,8 +358,9 @@ def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:
         Step(of.role, of.input_id, Output.stored(of._mapping), Input.stored(of.texts, of.languages)) for of in members
     ]
     drawn = Drawn(
-        **{name: row[name] for name in ("task", "relation", "relation_id", "system_id", "group_id", "params")},
+        **{name: row[name] for name in ("task", "relation", "relation_id", "system_id", "group_id")},
         rank=0,
+        carry=carry_of(row["task"], row["relation"], row["params"]),
         steps=tuple(step for step in steps if step.role in COUNTED),
         corresponds=row["outcome"] == Outcome.SATISFIED or not asks_pairs(row["task"]),
     )

@@ -22,7 +22,17 @@ from audit.runner.fitting import fitting
 from audit.runner.imported import import_run
 from audit.runner.options import RunOptions
 from audit.runner.run import run
-from audit.statistics.contests import Answered, Compared, Contest, Thresholds, answered_to, ask, eliminate, lead
+from audit.statistics.contests import (
+    Answered,
+    Compared,
+    Contest,
+    Evidence,
+    Thresholds,
+    answered_to,
+    ask,
+    eliminate,
+    lead,
+)
 from audit.statistics.rates import ALIKE, GOLD, TELLING, Checked, Judged, bottom_k, rates_of, weighted_rate
 from audit.store import open_store
 
@@ -233,11 +243,13 @@ def play(
     reached = Thresholds(q, {})
     if base:
         state = world.answered(u, q)
-        contests = [eliminate(one, world.groups, state, world.sources, EPS) for one in contests]
+        contests = [eliminate(one, Evidence(world.groups, state, world.sources), EPS) for one in contests]
     while any(one.ended is None for one in contests):
         contests, reached = ask(contests, world.groups, u, reached)
         state = world.answered(u, reached.source)
-        contests = [one if one.ended else eliminate(one, world.groups, state, world.sources, EPS) for one in contests]
+        contests = [
+            one if one.ended else eliminate(one, Evidence(world.groups, state, world.sources), EPS) for one in contests
+        ]
     return contests, reached.source
 
 
@@ -289,7 +301,7 @@ def coverage(
     truth = {key: rates_of(cells, all_judged, all_checked, finite=True) for key, cells in world.cells().items()}
     whole, ones = world.answered(np.zeros(world.sources), np.ones(world.sources)), contests_of(world, True)
     pairs = [(a, b) for a in range(world.systems) for b in range(a)]
-    true_leads = {pair: lead(ones[0], world.groups, whole, *pair, world.sources)[0] for pair in pairs}
+    true_leads = {pair: lead(ones[0], Evidence(world.groups, whole, world.sources), *pair)[0] for pair in pairs}
     rows = []
     for _ in range(redraws):
         part = answers or world
@@ -310,7 +322,7 @@ def coverage(
         state, cluster = part.answered(u, q), None if of is None else part.cluster
         size = int(part.cluster.max()) + 1 if of is not None else part.sources
         for pair in pairs:
-            d, error, rest = lead(ones[0], part.groups, state, *pair, size, cluster)
+            d, error, rest = lead(ones[0], Evidence(part.groups, state, size, cluster), *pair)
             spread = 1.96 * float(np.sqrt((error**2).sum() + rest**2))
             rows.append(("pair", pair[0] * 100 + pair[1], abs(d - true_leads[pair]) <= spread + 1e-9, 2 * spread))
     frame = pd.DataFrame(rows, columns=["kind", "of", "held", "width"])

@@ -1,9 +1,7 @@
 """In which order questions are asked, and of how many people; two refreshes at once."""
 
-import threading
-
 from conftest_rows import row
-from sqlalchemy import event, select
+from sqlalchemy import select
 
 from audit.judging.accounts import add_account
 from audit.judging.judgements import judge
@@ -44,13 +42,6 @@ def test_within_a_rank_what_most_pairs_wait_for_comes_first(build):
     assert next_question(engine, ann).texts == ("S.",)
 
 
-def test_a_source_that_two_rounds_ask_about_is_asked_once(build):
-    engine = build([row("S.", "F.", POSITIVE, id="1", relation="X")])
-    ask_next(engine, SampleOptions(5))
-    ask_next(engine, SampleOptions(5, annotators=3))
-    assert {text: rest for text, (_, *rest) in stored(engine).items()} == {"S.": [1, 3], "F.": [1, 3]}
-
-
 def test_waits_and_priority_follow_the_answers(build):
     # An answer that makes a group false leaves its other questions to nobody.
     engine = build([row("S.", f"S, {name}.", POSITIVE, relation=name, id="1") for name in ("X", "Y")])
@@ -63,30 +54,6 @@ def test_waits_and_priority_follow_the_answers(build):
     everything = stored(engine)
     rebuild(engine)
     assert stored(engine) == everything
-
-
-def test_the_later_of_two_judgements_sees_both_answers(build):
-    # Both halves of a group are answered at once. Whoever is last must see that the group is settled.
-    engine = build([row("S.", "F.", POSITIVE, id="1", relation="X")])
-    ask_next(engine, SampleOptions(5, annotators=1))
-    ann, bob = people(engine, "ann", "bob")
-    anns, second = next_question(engine, ann), next_question(engine, bob)
-    reading, judged = threading.Event(), threading.Event()
-
-    def pause(connection, cursor, statement, *_):
-        # Ann's judgement has read the answers; now bob's must wait for its end, not slip in between.
-        if "JOIN answer" in statement and statement.startswith("SELECT") and not reading.is_set():
-            reading.set()
-            judged.wait(timeout=0.5)
-
-    event.listen(engine, "after_cursor_execute", pause)
-    first = threading.Thread(target=judge, args=(engine, ann, anns.id, "positive"))
-    first.start()
-    reading.wait()
-    judge(engine, bob, second.id, "positive")
-    judged.set()
-    first.join()
-    assert {entry[:2] for entry in stored(engine).values()} == {(None, 0)}
 
 
 def sources_of(engine):

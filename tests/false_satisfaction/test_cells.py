@@ -13,7 +13,6 @@ from audit.judging.judgements import judge
 from audit.judging.labels import answer_with_gold
 from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
-from audit.judging.unit import rebuild
 from audit.sampling.samples import SampleOptions
 from audit.store import table_of, tables
 
@@ -137,15 +136,6 @@ def test_two_people_who_agree_settle_both_systems(people):
     assert texts_in_queue(engine) == []
 
 
-def test_a_follow_up_that_nobody_waits_for_any_more_leaves_the_queue(build):
-    engine = build([row("It is good.", "It is not good.", ["negative", "positive"], relation="MR2.2", gold="positive")])
-    ask_next(engine, SampleOptions(10))
-    assert texts_in_queue(engine) == ["It is good.", "It is not good."]
-    answer_with_gold(engine)
-    # The source's output is wrong, so the group is false whatever the follow-up means.
-    assert texts_in_queue(engine) == []
-
-
 def test_a_dispute_waits_for_the_adjudicator(people):
     engine, who = people
     answer_all(engine, who["ann"], {"It is good.": "positive", "It is not good.": "negative"})
@@ -157,25 +147,6 @@ def test_a_dispute_waits_for_the_adjudicator(people):
     assert len(ids) == 1
     adjudicate(engine, who["ada"], ids[0], ["positive", "neutral"], "both can be meant")
     assert dict(cell(engine, "MR2.2", "a")[["judged", "false"]]) == {"judged": 1, "false": 0}
-
-
-def test_an_answer_leaves_the_queue_that_a_rebuild_leaves(people):
-    engine, who = people
-    labels = {"It is good.": "positive", "It is not good.": "negative"}
-    for account in (who["ann"], who["bob"]):
-        shown = next_question(engine, account)
-        judge(engine, account, shown.id, labels[shown.texts[0]])
-        after = texts_in_queue(engine)
-        rebuild(engine)
-        assert texts_in_queue(engine) == after
-
-
-def test_nothing_to_count_is_said(tmp_path):
-    from audit.store import open_store
-
-    engine = open_store(str(tmp_path / "empty.db"), create=True)
-    with pytest.raises(AuditError, match="no studies"):
-        count(engine)
 
 
 def test_an_unknown_study_is_said(build):

@@ -1,10 +1,7 @@
 """What hangs on a question, against a world small enough to be settled by hand."""
 
-import pytest
 from film_world import answer, world
 
-from audit.errors import NotAllowed
-from audit.judging.accounts import add_account
 from audit.studies.impact import consequences
 
 
@@ -23,10 +20,3 @@ def test_the_most_consequential_comes_first(build):
     listed = consequences(engine, judge, ids.values())
     assert {consequence.question_id for consequence in listed} == set(ids.values())
     assert [consequence.urgency for consequence in listed] == sorted(consequence.urgency for consequence in listed)
-
-
-def test_only_adjudicators_ask(build):
-    engine, _ = world(build, {"a": ["positive"]})
-    ann = add_account(engine, "ann", "annotator", "long enough").id
-    with pytest.raises(NotAllowed, match="ann has the role annotator"):
-        consequences(engine, ann, [1])

@@ -124,24 +124,6 @@ def test_answers_close_the_question_and_undoing_opens_it_again(judged):
     assert case.shown.id not in drawn_study(engine)
 
 
-def test_around_one_question_is_what_a_whole_refresh_finds(judged):
-    engine, people = judged
-    rebuild(engine)
-    first = next_question(engine, people["ann"])
-    for name in ("ann", "bob"):
-        shown = next_question(engine, people[name])
-        assert shown == first
-        judge(engine, people[name], shown.id, "holds")
-        around = drawn_study(engine)
-        rebuild(engine)
-        assert drawn_study(engine) == around
-    undo(engine, people["bob"])
-    around = drawn_study(engine)
-    assert first.id in around
-    rebuild(engine)
-    assert drawn_study(engine) == around
-
-
 @pytest.mark.parametrize(("kind", "wrong"), [("group", "positive"), ("input", "holds")])
 def test_a_label_of_the_other_kind_is_refused(judged, kind, wrong):
     engine, people = judged
@@ -153,19 +135,6 @@ def test_a_label_of_the_other_kind_is_refused(judged, kind, wrong):
     with pytest.raises(Refused, match=f"answer '{wrong}' is not one of"):
         adjudicate(engine, people["ada"], shown.id, [wrong], "because")
     assert queue_of(engine, people["ann"]).mine < 5
-
-
-def test_gold_answers_texts_only(judged):
-    engine, _ = judged
-    rebuild(engine)
-    done = answer_with_gold(engine)
-    assert done.answered == 3  # each source, though S3 is answered by people alone
-
-    assert len(drawn_study(engine)) == 3
-    judgement, question = table_of(tables.Judgement), table_of(tables.Question)
-    with engine.connect() as connection:
-        kinds = select(question.c.kind).join(judgement, judgement.c.question_id == question.c.id).distinct()
-        assert set(connection.execute(kinds).scalars()) == {"input"}
 
 
 def test_groups_do_not_count_as_waiting_for_the_report_nor_do_their_answers_settle(judged):

@@ -1,15 +1,12 @@
 """Judgements of a database as ratings: of labels, and of what they make of the drawn groups."""
 
-import json
-
 import pytest
 from conftest_rows import row
 from sqlalchemy import select
 
-from audit.cli import main
-from audit.errors import AuditError, UnknownName
+from audit.errors import AuditError
 from audit.judging.accounts import add_account
-from audit.judging.judgements import judge, undo
+from audit.judging.judgements import judge
 from audit.judging.labels import answer_with_gold
 from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
@@ -75,11 +72,6 @@ def test_only_peoples_judgements_count_and_unsure_is_no_label(engine, people):
     assert rated.notes == ("1 of 6 judgements was unsure, which is no label; it is left out.",)
 
 
-def test_what_was_withdrawn_does_not_count(engine, people):
-    undo(engine, people["ann"])
-    assert len(ratings(engine)) == 4
-
-
 def test_questions_belong_to_the_cells_that_they_serve(engine, people):
     texts = by_text(engine)
     served = {
@@ -89,17 +81,6 @@ def test_questions_belong_to_the_cells_that_they_serve(engine, people):
     assert served["relation"] == [("one", "MR1.1"), ("three", "MR3.1"), ("two", "MR1.1")]
     assert served["system"] == [("one", "a"), ("one", "b"), ("three", "b"), ("two", "a")]
     assert served["language"] == [("one", "en"), ("three", "en"), ("two", "en")]
-
-
-def test_a_report_for_each_relation(engine, people):
-    report = agreement_report(stored_ratings(engine), by="relation", parts=attributed(engine, "relation"))
-    assert [(part["value"], part["items"], part["left_out"]) for part in report["groups"]] == [
-        ("MR1.1", 2, 0),
-        ("MR3.1", 0, 1),
-    ]
-    assert report["groups"][0]["coefficients"][0]["estimate"] == 0
-    assert report["groups"][1]["coefficients"][0]["estimate"] is None
-    assert report["labels"] == ["negative", "neutral", "positive"]
 
 
 def test_opinions_on_false_satisfactions(engine, people):
@@ -121,23 +102,6 @@ def test_opinions_on_false_satisfactions(engine, people):
     assert report["coefficients"][0]["estimate"] == pytest.approx(1 / 3)
     assert (report["items"], report["left_out"], report["labels"]) == (3, 1, ["false", "true"])
     assert report["signature"]["interval"].endswith("by source")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("by", "values"),
-    [("relation", ["MR1.1", "MR3.1"]), ("system", ["a", "b"]), ("language", ["en"]), ("pair", ["ann, bob"])],
-)
-@pytest.mark.parametrize("about", ["labels", "false"])
-def test_the_command_on_a_database(engine, people, capsys, about, by, values):
-    assert main(["agreement", "--db", engine.url.database, "--about", about, "--by", by, "--json"]) == 0
-    report = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-    assert [part["value"] for part in report["groups"]] == values
-    assert report["annotators"] == ["ann", "bob"]
-    assert main(["agreement", "--db", engine.url.database, "--about", about, "--by", by]) == 0
-    assert capsys.readouterr().out.startswith("Agreement of 2 annotators")
-    assert main(["annotators", "--db", engine.url.database, "--draws", "5"]) == 0
-    assert "ann: right" in capsys.readouterr().out
 
 
 def test_a_group_that_is_only_partly_answered_is_no_opinion(build):
@@ -168,13 +132,3 @@ def test_one_annotator_has_nobody_to_agree_with(engine):
     judge(engine, bob, shown.id, "positive")
     with pytest.raises(AuditError, match="none of the 3 items was judged by two annotators"):
         agreement_report(stored_ratings(engine))
-
-
-def test_nothing_judged_says_what_comes_first(engine):
-    with pytest.raises(AuditError, match="people have judged no question yet; serve the app"):
-        stored_ratings(engine)
-    answer_with_gold(engine)
-    with pytest.raises(AuditError, match="people have judged no question of the task sentiment yet"):
-        stored_ratings(engine, "sentiment")
-    with pytest.raises(UnknownName, match="unknown task 'cooking'"):
-        stored_ratings(engine, "cooking")

@@ -72,12 +72,6 @@ def test_low_confidence_is_one_less_the_least_score(build):
     assert cells["b"][1] == {"low_confidence": "the system gives every output the same score"}
 
 
-def test_outputs_without_a_score_have_no_confidence(build):
-    rows = [row(f"text {n}", f"text {n}!", ["positive", "positive"], gold="positive") for n in range(3)]
-    engine = build(rows)
-    assert of(engine, "low_confidence")["a"][1] == {"low_confidence": "the system has outputs without a score"}
-
-
 def test_a_column_goes_with_its_source(build):
     groups = [("++" if n % 3 else "--",) for n in range(12)]
     engine = prepared(build, *groups, systems="a", column=[n % 3 for n in range(12)])

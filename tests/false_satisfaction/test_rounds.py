@@ -10,7 +10,7 @@ from sqlalchemy import select
 import audit
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.population import read_population
-from audit.false_satisfaction.resolution import known_answers, satisfied_groups, settle_group
+from audit.false_satisfaction.resolution import drawn_groups, known_answers, satisfied_groups, settle_group
 from audit.false_satisfaction.states import NOT_ASKED, read_standing
 from audit.judging.labels import answer_with_gold, frame_labels, import_labels
 from audit.judging.samples import ask_next, give_up_rounds
@@ -18,6 +18,7 @@ from audit.keys import uniform
 from audit.reports.study import study_report
 from audit.sampling.samples import SampleOptions, stored_draws
 from audit.store import table_of, tables
+from audit.store.bulk import LIMIT
 
 LABELS = ("positive", "negative")
 
@@ -60,6 +61,8 @@ def test_a_source_is_asked_exactly_when_its_number_is_at_most_its_threshold(buil
     ask_next(engine, SampleOptions(20, annotators=1))
     with engine.connect() as connection:
         draws, population = stored_draws(connection, 1), read_population(connection, 1)
+        groups = list(drawn_groups(connection, None))
+    assert {group.group_id // LIMIT**2 for group in groups} == set(draws["source_id"])
     place = np.searchsorted(population.source, draws["source_id"])
     assert (population.u[place] <= draws["q"]).all()
     assert draws["round"].unique().tolist() == [1, 2]  # 10, 20 of each cell: 5 of each would be fewer than 10 texts

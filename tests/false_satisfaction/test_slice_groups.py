@@ -78,12 +78,6 @@ def test_the_column_of_documents_is_one(build):
     assert (slices.names, np.bincount(slices.code).tolist()) == (("x", "y"), [3, 3])
 
 
-def test_gold_that_nobody_gave_is_refused(build):
-    bare = [(text, None, None, *said) for text, _, _, *said in SOURCES]
-    with pytest.raises(AuditError, match="no source has a gold label"):
-        slices_of(engine_of(build, sources=bare), "gold")
-
-
 def test_too_many_slices_are_refused(build):
     many = [(f"text {at}", None, at + 1, "positive", "satisfied", "positive", "satisfied") for at in range(MOST + 1)]
     engine = engine_of(build, ("MR1.1",), many)
@@ -124,14 +118,6 @@ def test_without_gold_there_is_a_reason(build):
     bare = [(text, None, None, *said) for text, _, _, *said in SOURCES]
     engine = engine_of(build, sources=bare)
     assert right_outputs(engine, count(engine))[0].reason == NO_GOLD
-
-
-def test_accuracy_counts_a_text_once_however_many_groups_it_has(build):
-    few = [row("one", "one!", ["positive"] * 2, "satisfied", gold="positive")]
-    many = [row("two", f"two {at}", ["positive"] * 2, "satisfied", gold="negative") for at in range(9)]
-    engine = build(few + many)
-    (right,) = right_outputs(engine, count(engine))
-    assert (right.sources, right.systems) == (2, (SystemAccuracy("a", 2, 1),))
 
 
 def test_without_gold_the_answers_of_people_are_the_labels(build):

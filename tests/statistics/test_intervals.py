@@ -1,132 +1,90 @@
-"""Intervals against published numbers, brute force, exact coverage, and properties that hold for all counts."""
+"""Intervals against published numbers, examples worked by hand, and what holds for all observations."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom, hypergeom
+from scipy.stats import binom
 
-from audit.errors import AuditError
-from audit.statistics.intervals import mid_p
-
-
-@st.composite
-def samples(draw, most=300):
-    """k false of n judged out of N."""
-    population = draw(st.integers(1, most))
-    n = draw(st.integers(1, population))
-    return draw(st.integers(0, n)), n, population
-
-
-# Newcombe, Statistics in Medicine 17 (1998), table I, method 6 (mid-p): 81 of 263, 15 of 148, 0 of 20.
-@pytest.mark.parametrize(
-    ("k", "n", "ends"), [(81, 263, (0.2544, 0.3658)), (15, 148, (0.0601, 0.1581)), (0, 20, (0.0, 0.1391))]
+from audit.statistics.intervals import (
+    effective_interval,
+    effective_size,
+    effective_size_of_sums,
+    mid_p,
+    rate_of_clusters,
+    wilson,
 )
-def test_mid_p_gives_the_published_ends(k, n, ends):
-    assert mid_p(k, n).rounded(4) == ends
+
+
+@pytest.mark.parametrize(
+    ("interval", "k", "n", "ends"),
+    [
+        # Newcombe, Statistics in Medicine 17 (1998), table I, methods 6 (mid-p) and 3 (Wilson).
+        (mid_p, 81, 263, (0.2544, 0.3658)),
+        (mid_p, 15, 148, (0.0601, 0.1581)),
+        (mid_p, 0, 20, (0.0, 0.1391)),
+        (wilson, 81, 263, (0.2553, 0.3662)),
+        (wilson, 0, 20, (0.0, 0.1611)),
+        (wilson, 20, 20, (0.8389, 1.0)),
+        (mid_p, 0, 0, (0, 1)),
+        (wilson, 0, 0, (0, 1)),
+        # R 4.3: binom.test(10, 40)$conf.int.
+        (lambda k, n: effective_interval(k / n, n), 10, 40, (0.1269, 0.4120)),
+        (lambda k, n: effective_interval(k / n, n), 81, 263, (0.2527, 0.3676)),
+    ],
+)
+def test_published_ends(interval, k, n, ends):
+    assert interval(k, n).rounded(4) == ends
 
 
 def test_mid_p_ends_are_where_the_tail_is_the_risk():
-    low, high = mid_p(7, 40).low, mid_p(7, 40).high
+    low, high = mid_p(7, 40)
     assert binom.sf(7, 40, low) + binom.pmf(7, 40, low) / 2 == pytest.approx(0.025)
     assert binom.cdf(6, 40, high) + binom.pmf(7, 40, high) / 2 == pytest.approx(0.025)
+    assert mid_p(9, 62).high < mid_p(9.3, 62.0).high < mid_p(10, 62).high
 
 
-def test_the_finite_interval_tends_to_the_endless_one_which_takes_fractions():
-    finite, endless = mid_p(9, 60, 10**6), mid_p(9, 60, None)
-    assert (finite.low, finite.high) == pytest.approx((endless.low, endless.high), abs=1e-4)
-    between = mid_p(9.3, 62.0)
-    assert mid_p(9, 62).high < between.high < mid_p(10, 62).high
-
-
-@pytest.mark.parametrize("sample", [(2, 10, 50), (0, 30, 100), (17, 40, 60), (1, 2, 3), (5, 5, 9), (3, 7, 7)])
-def test_inversion_agrees_with_trying_every_population(sample):
-    k, n, population = sample
-    kept = []
-    for false in range(k, population - n + k + 1):
-        at_k = hypergeom.pmf(k, population, false, n)
-        above = hypergeom.sf(k - 1, population, false, n) - at_k / 2
-        below = hypergeom.cdf(k, population, false, n) - at_k / 2
-        if above > 0.025 and below > 0.025:
-            kept.append(false / population)
-    interval = mid_p(*sample)
-    assert (interval.low, interval.high) == pytest.approx((min(kept[0], k / n), max(kept[-1], k / n)))
-
-
-@given(sample=samples())
+@given(st.integers(1, 300), st.data())
 @settings(max_examples=60, deadline=None)
-def test_an_interval_contains_its_estimate_and_stays_possible(sample):
-    k, n, population = sample
-    interval = mid_p(k, n, population)
-    assert 0 <= interval.low <= k / n <= interval.high <= 1
-    if n == population:
-        assert interval.low == interval.high == k / n
+def test_an_interval_holds_its_rate_mirrors_and_widens(n, data):
+    k = data.draw(st.integers(0, n))
+    for method in (mid_p, wilson):
+        (low, high), mirrored, wider = method(k, n), method(n - k, n), method(k, n, 0.99)
+        assert 0 <= wider.low <= low <= k / n <= high <= wider.high <= 1
+        assert (low, high) == pytest.approx((1 - mirrored.high, 1 - mirrored.low))
 
 
-@given(sample=samples(120))
-@settings(max_examples=40, deadline=None)
-def test_false_and_true_are_treated_alike(sample):
-    k, n, population = sample
-    interval, mirrored = mid_p(k, n, population), mid_p(n - k, n, population)
-    assert (interval.low, interval.high) == pytest.approx((1 - mirrored.high, 1 - mirrored.low))
+def test_copies_of_a_source_add_nothing():
+    # Ten sources with two follow-ups each that are always right: worth 20^2 / (10 * 2^2) = 10.
+    source = np.arange(20) // 2
+    assert effective_size(source, np.zeros(20)) == pytest.approx(10)
+    assert rate_of_clusters(source, np.zeros(20))[2] == pytest.approx(effective_interval(0, 10).high)
+    # Wrong in pairs, 4 of 20: sums of deviations 2 (1 - .2) twice and -.4 eight times, variance of the mean
+    # (10 / 9) (2 * 2.56 + 8 * .16) / 400 = .017778; alone it were .2 * .8 / 19 = .0084211; so worth 20 * .47368 but
+    # for half a cluster of copies (worth 10) beside the two that are wrong: 1 / (.8 / 9.4737 + .2 / 10) = 9.5746, and
+    # t(.975, 19) = 2.0930, t(.975, 9) = 2.2622: times .85602 = 8.1963.
+    assert effective_size(source, source < 2) == pytest.approx(8.1963, abs=1e-3)
+    alone, again = (rate_of_clusters(np.repeat(np.arange(60), n), np.repeat(np.arange(60) % 4 == 0, n)) for n in (1, 5))
+    assert again == pytest.approx(alone, abs=0.01)
 
 
-@given(sample=samples(120))
-@settings(max_examples=60, deadline=None)
-def test_more_confidence_is_wider(sample):
-    wider, usual = mid_p(*sample, confidence=0.99), mid_p(*sample)
-    assert wider.low <= usual.low <= usual.high <= wider.high
+@given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=1, max_size=40))
+def test_intervals_hold_the_rate_and_clusters_only_widen(observed):
+    cluster, hit = (np.array(column) for column in zip(*observed, strict=True))
+    rate, low, high = rate_of_clusters(cluster, hit)
+    assert 0 <= low <= rate <= high <= 1
+    _, least, most = rate_of_clusters(np.arange(len(hit)), hit)
+    assert (least, most) == pytest.approx(tuple(effective_interval(rate, len(hit))))
+    assert low <= least + 1e-12
+    assert high >= most - 1e-12
+    code = np.unique(cluster, return_inverse=True)[1]
+    worth = effective_size(cluster, hit)
+    assert 0 < worth <= len(hit)
+    assert effective_size_of_sums(np.bincount(code, hit), np.bincount(code)) == pytest.approx(worth)
+    # Weights that are all the same change nothing.
+    assert effective_size(cluster, hit, weight=np.full(len(hit), 3.0)) == pytest.approx(worth)
 
 
-def coverage(method, n, population):
-    """Probability, for every possible number of false groups, that the interval contains the true rate."""
-    intervals = [method(k, n, population) for k in range(n + 1)]
-    low, high = (np.array([getattr(each, end) for each in intervals]) for end in ("low", "high"))
-    covered = []
-    for false in range(population + 1):
-        holds = (low <= false / population + 1e-12) & (high >= false / population - 1e-12)
-        covered.append(float(hypergeom.pmf(np.arange(n + 1), population, false, n) @ holds))
-    return np.array(covered)
-
-
-# The last seven are near a census, where Wilson's interval with a finite population correction held in .80 to .90 only.
-NEAR = [(60, 61), (60, 62), (60, 63), (59, 60), (99, 100), (990, 1000), (3, 5)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("n", "population"), [(8, 60), (20, 120), (40, 120), (60, 300), *NEAR])
-def test_coverage_by_enumeration(n, population):
-    held = coverage(mid_p, n, population)
-    assert held.mean() >= 0.95
-    assert held.min() >= 0.91
-
-
-@pytest.mark.slow
-def test_coverage_of_every_small_sample_of_every_small_cell():
-    coverages = {(n, of): coverage(mid_p, n, of) for of in range(1, 71) for n in range(1, of + 1)}
-    assert min(of_cell.min() for of_cell in coverages.values()) >= 0.9 - 1e-9
-    assert sum(of_cell.min() < 0.91 for of_cell in coverages.values()) == 27
-    assert min(of_cell.mean() for of_cell in coverages.values()) >= 0.95
-
-
-@pytest.mark.parametrize(
-    ("counts", "says"),
-    [
-        ((-1, 10, 20), "-1 false of 10"),
-        ((11, 10, 20), "allowed are 0 to 10"),
-        ((0, -3, 20), "-3 judged"),
-        ((5, 21, 20), "21 judged of 20 satisfied"),
-    ],
-)
-def test_impossible_counts_are_named(counts, says):
-    with pytest.raises(AuditError, match=says):
-        mid_p(*counts)
-
-
-def test_confidence_is_checked():
-    with pytest.raises(AuditError, match="between 0 and 1"):
-        mid_p(1, 2, 3, confidence=95)
-
-
-def test_nothing_judged_says_nothing():
-    assert mid_p(0, 0, 50).rounded(3) == mid_p(0, 0).rounded(3) == (0.0, 1.0)
+def test_nothing_is_not_known():
+    assert rate_of_clusters(np.array([]), np.array([])) == (None, None, None)
+    assert effective_size_of_sums(np.zeros(0), np.zeros(0)) == effective_size(np.zeros(0), np.zeros(0)) == 0

@@ -87,6 +87,44 @@ def test_rates_are_those_of_the_study_and_totals_add_up():
     assert bounds.genuine.least == pytest.approx(0.8 * 0.25)
 
 
+def drawn(proxies=False, given_up=0.0):
+    """Three cells in three strata: gold's, and two that are asked with a probability of one half; sources in fours."""
+    rng = np.random.default_rng(3)
+    source = np.concatenate([np.sort(rng.choice(200, n, replace=False)) for n in (150, 90, 60)])
+    cell = np.repeat([0, 1, 2], (150, 90, 60))
+    stratum, satisfied = rng.integers(0, 3, 300), (rng.random(300) < 0.8).astype(int)
+    false, q = (rng.random(300) < 0.25).astype(int), np.where(stratum == 0, 1.0, 0.5)
+    x = np.where(rng.random(300) < 0.8, false, 1 - false)[:, None] * 1.0 if proxies else None
+    at = (satisfied == 1) & (rng.random(200)[source] < q)
+    is_open = (rng.random(300) < given_up).astype(int)
+    groups = [one[at] for one in (cell, stratum, false * (1 - is_open), is_open, q, source, source // 4)]
+    return Judged(*groups, None if x is None else x[at]), Checked(cell, stratum, satisfied, source, source // 4, x)
+
+
+@pytest.mark.parametrize(
+    ("cells", "finite", "proxies", "given_up", "observed", "false", "genuine"),
+    [
+        ([0, 2], True, True, 0, (0.8286, 0.8286, 0.8286), (0.2322, 0.1929, 0.2837), (0.6362, 0.5935, 0.6687)),
+        ([0, 1, 2], True, False, 0, (0.82, 0.82, 0.82), (0.2614, 0.2137, 0.3227), (0.6057, 0.5554, 0.6448)),
+        ([0, 1, 2], False, False, 0, (0.82, 0.7618, 0.8688), (0.2614, 0.1855, 0.3644), (0.6057, 0.5017, 0.685)),
+        ([0, 2], False, False, 0.1, (0.8286, 0.7571, 0.8857), (None, 0.174, 0.4732), (None, 0.4255, 0.6994)),
+    ],
+)
+def test_the_numbers_are_those_with_which_simulations_covered(
+    cells, finite, proxies, given_up, observed, false, genuine
+):
+    """No oracle knows these; `benchmarks/rounds.py` says how often such intervals hold the truth."""
+    rates = rates_of(cells, *drawn(proxies, given_up), finite=finite)
+    for rate, numbers in ((rates.observed, observed), (rates.false, false), (rates.genuine, genuine)):
+        assert (rate.value, rate.low, rate.high) == pytest.approx(numbers, abs=5e-5)
+
+
+def test_a_mean_over_families_is_that_with_which_simulations_covered():
+    rates = [rates_of(cells, *drawn(), finite=False).genuine for cells in ([0], [1, 2])]
+    mean = weighted_mean(rates, [0.5, 0.5])
+    assert [round(float(end), 4) for end in (mean.value, mean.low, mean.high)] == [0.6057, 0.4986, 0.6778]
+
+
 def test_a_proxy_sharpens_and_a_useless_one_costs_little():
     rng, widths, held = (
         np.random.default_rng(0),
