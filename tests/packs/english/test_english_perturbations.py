@@ -221,7 +221,6 @@ def test_noise_makes_no_other_word_and_keeps_names_numbers_and_negations(seed):
         ("sentiment", "pronouns", ("The actress lost her key.",)),
         ("sentiment", "kin-words", ("His brother John left.",)),
         ("sentiment", "film-summary-added", ("He ran amok.",)),
-        ("question-answering", "indirect-question", ("x", "Is it good?")),
         ("question-answering", "distractor-sentence", ("Ann asked him.", "Who asked him?")),
         ("sentiment", "irrelevant-opening", ("It is long.",)),
     ],
