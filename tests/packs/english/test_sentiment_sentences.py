@@ -36,7 +36,7 @@ def is_made(name, text, follow_up, **params):
 @pytest.mark.parametrize(
     ("name", "source", "follow_up"),
     [
-        ("MR1.1", "don't dismiss this film because of its sources.", "do not dismiss this film because of its sources."),
+        ("MR1.1", "don't dismiss it because of its sources.", "do not dismiss it because of its sources."),
         ("MR1.2", "I want to buy a bike.", "I want to buy a bicycle."),
         ("MR1.3", "I made a film.", "I made some films."),
         ("MR1.4", "It's a great day.", "It's a great day!"),
@@ -47,12 +47,12 @@ def is_made(name, text, follow_up, **params):
         ("MR3.1", "THIS IS BAD.", "this is bad."),
         ("MR3.2", "The flower is beautiful.", "The FLOWER is BEAUTIFUL."),
         ("MR3.2", "The network seems overloaded, thats bad.", "The NETWORK seems OVERLOADED, thats BAD."),
-        ("MR3.2", "Well, its main problem is that it's too jumbled.", "Well, its MAIN PROBLEM is that it's too JUMBLED."),
+        ("MR3.2", "Its main problem is that it's too jumbled.", "Its MAIN PROBLEM is that it's too JUMBLED."),
         ("MR4.1", "The storyline is as cliched as they come.", "The storyline was as cliched as they come."),
         ("MR4.2", "The film is wonderful and exciting.", "The film is exciting and wonderful."),
         ("MR4.2", "The film is different from the book.", "The book is different from the film."),
         ("MR4.3", "Although I like it, I will not buy it.", "I like it, but I will not buy it."),
-        ("MR4.3", "There's a reason for it, but we'll never know it.", "Although there's a reason for it, we'll never know it."),
+        ("MR4.3", "There's a reason, but we'll never know it.", "Although there's a reason, we'll never know it."),
         ("MR4.4", "The car is faster than the bicycle.", "The bicycle is slower than the car."),
         ("MR4.5", "The car is faster than the bicycle.", "The bicycle is faster than the car."),
     ],
@@ -156,7 +156,33 @@ def test_checks_and_what_is_carried(names, kept, verdicts):
 @given(
     st.text(max_size=80)
     | st.lists(
-        st.sampled_from(["the", "a", "film", "it", "he", "is", "was", "n't", "'s", "good", ",", ".", "but", "and", "than", "better", "not", "'", "...", "won't", "I", "Will", "-"]),
+        st.sampled_from(
+            [
+                "the",
+                "a",
+                "film",
+                "it",
+                "he",
+                "is",
+                "was",
+                "n't",
+                "'s",
+                "good",
+                ",",
+                ".",
+                "but",
+                "and",
+                "than",
+                "better",
+                "not",
+                "'",
+                "...",
+                "won't",
+                "I",
+                "Will",
+                "-",
+            ]
+        ),
         max_size=14,
     ).map(" ".join),
     st.integers(),
