@@ -53,6 +53,12 @@ def forms(verb: str, mark: str) -> tuple[str, ...]:
     return tuple(getInflection(verb, tag=mark, inflect_oov=False))
 
 
+def is_form(word: str, mark: str) -> bool:
+    """Return whether a lower-cased word can be this form (VB, VBZ, VBD, VBN, VBG) of a verb."""
+    lemmas = _lemmas(word).get("VERB", ())
+    return word in lemmas if mark == "VB" else any(word in forms(lemma, mark) for lemma in lemmas)
+
+
 @lru_cache(maxsize=16384)
 def plural(noun: str) -> str | None:
     """Return the plural of a lower-cased singular noun, or None where it is not known."""
