@@ -13,7 +13,6 @@ from audit.packs.english.guard import (
     keeps_capital,
     lower_first,
     number_of,
-    opens_sentence,
     protected,
     reads_well,
     sound,
@@ -30,15 +29,11 @@ from audit.text.analysis import Analysis
 
 _TENSE = Lists("tense")
 _TENSES = {"VBZ": "present", "VBP": "present", "VBD": "past"}
-_MODALS = {word: ("present", form) for word, form in (("can", "could"), ("will", "would"), ("ca", "could"))} | {
-    "wo": ("present", "would"),
-    "'ll": ("present", "'d"),
-    "cannot": ("present", "could not"),
-    "could": ("past", "can"),
-    "would": ("past", "will"),
-}
-"""Modal -> its tense, and itself in the other one."""
-_PAST = {
+_MODALS = {
+    "can": "could", "will": "would", "ca": "could", "wo": "would", "'ll": "'d", "cannot": "could not",
+}  # fmt: skip
+"""Modal -> its past; a past one may be a habit or a condition ("it would please you"), and stays."""
+_PAST = _MODALS | {
     "is": "was", "am": "was", "are": "were", "'m": " was", "'re": " were", "has": "had", "have": "had", "'ve": " had",
     "do": "did", "does": "did",
 }  # fmt: skip
@@ -52,28 +47,21 @@ def change_tense(text: Analysis) -> str | None:
 
     None where a verb's reading is unsure, the tenses are mixed, or a word of time contradicts the new tense.
     """
-    lower = text.text.lower()
-    if (
-        text.words & _TENSE.unsure
-        or _FIXED.search(lower)
-        or _UNREAD.search(lower)
-        or (tree := tree_of(text.tokens)) is None
-    ):
+    lower, tree = text.text.lower(), tree_of(text.tokens)
+    if tree is None or _FIXED.search(lower) or _UNREAD.search(lower):
         return None
     fixed = {at + 2 for at in range(len(tree)) if text.low[at : at + 3] == ("as", "they", "come")}
     verbs = [word for word in tree if (word.tag in _TENSES or word.tag == "MD") and word.index not in fixed]
-    tenses = {_TENSES.get(verb.tag) or _MODALS.get(verb.low, ("unsure",))[0] for verb in verbs}
+    tenses = {_TENSES.get(verb.tag) or ("present" if verb.low in _MODALS else "unsure") for verb in verbs}
     if tenses not in ({"present"}, {"past"}) or (_NOW if tenses == {"present"} else _THEN).search(lower):
         return None
     if not protected(text).isdisjoint(verb.index for verb in verbs) or not sound(tree):
         return None
-    if {verb.low for verb in verbs} <= {"will", "wo", "'ll"} or (
-        tenses == {"past"} and {v.tag for v in verbs} == {"MD"}
-    ):
+    if {verb.low for verb in verbs} <= {"will", "wo", "'ll"}:
         return None  # "it would please you" is no past: it waits for an "if"
     new: dict[int, str] = {}
     for verb in verbs:
-        form = _past(tree, verb) if tenses == {"present"} else _present(tree, verb, verbs)
+        form = _past(tree, verb) if tenses == {"present"} else _present(tree, verb)
         if form is None:
             return None
         new[verb.index] = in_case_of(verb.text, form)
@@ -97,29 +85,16 @@ def _past(tree: Parse, verb: Word) -> str | None:
     if verb.low == "'s":
         helped = {word.lower for word in [*tree.children(verb.head), tree[verb.head]] if word.index > verb.index}
         return " had" if verb.relation == "aux" and helped & {"been", "had", "become", "gone", "come"} else " was"
-    if verb.low in _MODALS:
-        return _MODALS[verb.low][1]
     lemma = _lemma(verb.lower, verb.tag)
     return _PAST.get(verb.low) or next(iter(forms(lemma, "VBD") if lemma else ()), None)
 
 
-def _present(tree: Parse, verb: Word, verbs: list[Word]) -> str | None:
-    subject = tree.subject_of(verb)
-    number, after = number_of(tree, subject), tree[verb.index + 1].low if verb.index + 1 < len(tree) else ""
-    if verb.lower in ("could", "would"):
-        told = any(_lemma(other.lower, "VBD") in _TENSE.reporting for other in verbs if other.index < verb.index)
-        if verb.lower == "would" and not told:
-            return None  # "I would get lost" is a habit or a condition, "I thought it would" has a present
-        return {"can": "ca", "will": "wo"}[_MODALS[verb.lower][1]] if after == "n't" else _MODALS[verb.lower][1]
+def _present(tree: Parse, verb: Word) -> str | None:
+    number, lemma = number_of(tree, tree.subject_of(verb)), _lemma(verb.lower, "VBD")
     if verb.lower in ("was", "were"):
         return "are" if verb.lower == "were" else "am" if number == "first" else "is"
-    lemma = _lemma(verb.lower, "VBD")
-    if (
-        number is None
-        or lemma is None
-        or subject is None
-        or (subject.lower in ("i", "we") and lemma not in _TENSE.states)
-    ):
+    subject = tree.subject_of(verb)
+    if number is None or lemma is None or (subject and subject.lower in ("i", "we") and lemma not in _TENSE.states):
         return None  # "I loved it" reads well in the present, "I rented it" does not
     return next(iter(forms(lemma, "VBZ")), None) if number == "singular" else lemma
 
@@ -165,14 +140,10 @@ def swappable(text: Analysis) -> list[Pair]:
 
 
 def swap(text: Analysis, pair: Pair) -> str | None:
-    """Return the text with two conjuncts swapped, a/an and the capital of a first word put right; None where the
-    parser would see something else in it."""
-    tokens, tree = text.tokens, tree_of(text.tokens)
+    """Return the text with two conjuncts swapped and a/an put right; None where the parser would see something else."""
+    tokens = text.tokens
     cuts = [tokens[pair.left].start, tokens[pair.stop - 1].end, tokens[pair.start].start, tokens[pair.right - 1].end]
     first, joint, second = (text.text[begin:end] for begin, end in pairwise(cuts))
-    if tree is not None and opens_sentence(tree, pair.left) and first[0].isupper():
-        second = second[0].upper() + second[1:]
-        first = lower_first(first) if keeps_capital(tree, pair.left) is False else first
     before = text.text[: cuts[0]]
     if pair.left and tokens[pair.left - 1].lower in ("a", "an"):
         before = before[: tokens[pair.left - 1].start] + article(tokens[pair.left - 1].text, second) + " "
@@ -188,20 +159,16 @@ def swap(text: Analysis, pair: Pair) -> str | None:
 def _pair(tree: Parse, joint: Word) -> Pair | None:
     first = tree[joint.head]
     seconds = [word for word in tree.children(first.index) if word.relation == "conj" and word.index > joint.index]
-    if joint.relation != "cc" or len(seconds) != 1:
+    kind = _KINDS.get(first.tag, "")
+    if len(seconds) != 1 or not kind or kind != _KINDS.get(seconds[0].tag):
         return None
-    second, kind = seconds[0], _KINDS.get(first.tag, "")
-    if not kind or (kind != _KINDS.get(second.tag) and {first.tag, second.tag} != {"JJ", "NNP"}):
-        return None
+    second = seconds[0]
     after, stop = tree.under(second.index), joint.index - (tree[joint.index - 1].text == ",")
     while after[-1].tag in (",", ".", ":"):
         after.pop()
-    listed = first.relation == "conj"
-    if (stop < joint.index and not listed) or (listed and tree.child(first.head, "cc") is not None):
-        return None  # a comma ends a list, or a clause; "oil and gas and chemicals"
     right, starts = after[-1].index + 1, {"noun": _nouns, "name": _nouns, "VBZ": _states}.get(kind, _modifiers)
     spans = starts(tree, first, second, stop, right)
-    if spans is None or spans[1] != joint.index + 1:
+    if spans is None:
         return None
     pair = Pair(spans[0], stop, spans[1], right, first.index, second.index)
     return pair if _may_swap(tree, pair) else None
@@ -210,18 +177,13 @@ def _pair(tree: Parse, joint: Word) -> Pair | None:
 def _may_swap(tree: Parse, pair: Pair) -> bool:
     """Return whether neither side points to the other or has a place in time, and no pair of words is a fixed one."""
     first, second = tree[pair.left : pair.stop], tree[pair.start : pair.right]
-    for word in (*first, *second):
-        plain = word.text.replace("-", "").replace("'", "").isalpha()
-        if word.lower in _JOINED.barred or word.tag in _JOINED.pointing_tags or not plain:
-            return False
+    if any(word.lower in _JOINED.barred or word.tag in _JOINED.pointing_tags for word in (*first, *second)):
+        return False
     ends = (first[0].lower, second[0].lower), (first[-1].lower, second[-1].lower)
-    if first[-1].lower == second[-1].lower or any(tuple(map(_root, end)) in _fixed_pairs() for end in ends):
+    if any(tuple(map(_root, end)) in _fixed_pairs() for end in ends):
         return False
-    opening = opens_sentence(tree, pair.left) and first[0].text[0].isupper()
-    named = any(word.text[0].isupper() for word in (*first, *second)[opening:])
-    if named and not (first[-1].text[0].isupper() and second[-1].text[0].isupper()):
-        return False
-    return not opening or keeps_capital(tree, pair.left) is not None
+    named = any(word.text[0].isupper() for word in (*first, *second))  # or the first one opens the sentence
+    return not named or (first[-1].text[0].isupper() and second[-1].text[0].isupper())
 
 
 def _begin(tree: Parse, word: Word) -> list[Word]:
@@ -231,25 +193,18 @@ def _begin(tree: Parse, word: Word) -> list[Word]:
 
 def _nouns(tree: Parse, first: Word, second: Word, stop: int, right: int) -> tuple[int, int] | None:
     """Return where the first and the second begin."""
-    begins, after = [_begin(tree, word) for word in (first, second)], tree[right] if right < len(tree) else None
-    if (first.index + 1, second.index + 1) != (stop, right) or (
-        after is not None and after.tag in _JOINED.going_on_tags
-    ):
+    begins, going_on = [_begin(tree, word) for word in (first, second)], {word.tag for word in tree[right : right + 1]}
+    if (first.index + 1, second.index + 1) != (stop, right) or going_on & _JOINED.going_on_tags:
         return None  # "keeps me out of the home and hospital with my family"
-    if first.relation == "conj":
-        begins[0] = [word for word in begins[0] if word.index > first.head and word.tag not in (",", "CC")]
     determiners = [tree.child(word.index, "det", "poss", "predet") for word in (first, second)]
     own, other = (len(begin) - 1 - (det is not None) for begin, det in zip(begins, determiners, strict=True))
-    if (own > 0) != (other > 0) and (own > 0 or determiners[1] is None):
+    if (own > 0) != (other > 0):
         return None  # "good songs and jokes"
     if determiners[1] is not None:
-        low = {det.lower for det in determiners if det is not None}
-        same = determiners[0] is not None and not (len(low) == 2 and low & _JOINED.unshared)
+        same = determiners[0] is not None and determiners[0].lower == determiners[1].lower
         return (begins[0][0].index, begins[1][0].index) if same else None
-    if determiners[0] is not None and (
-        own > 0 or determiners[0].lower in _JOINED.single or first.tag != second.tag or first.tag[:3] == "NNP"
-    ):
-        return None  # "a camera and lenses", "the Americas and Africa"
+    if determiners[0] is not None and (own > 0 or determiners[0].lower in _JOINED.single or first.tag != second.tag):
+        return None  # "a camera and lenses"
     return begins[0][-1 - max(own, 0)].index, begins[1][0].index
 
 
