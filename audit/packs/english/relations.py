@@ -155,13 +155,13 @@ def capitalized_words(text: Analysis, choices: random.Random, strict: bool = Tru
 _RESTRUCTURING = "restructuring the sentence"
 
 
-@of_sentences("MR4.1", family=_RESTRUCTURING, check=equivalent)
+@of_sentences("MR4.1", version="5", family=_RESTRUCTURING, check=equivalent)
 def changed_tense(text: Analysis, choices: random.Random) -> str | None:
     """All finite verbs change from the present to the past, or from the past to the present; the sentiment stays."""
     return change_tense(text)
 
 
-@of_sentences("MR4.2", family=_RESTRUCTURING, check=equivalent)
+@of_sentences("MR4.2", version="5", family=_RESTRUCTURING, check=equivalent)
 def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
     """Words or phrases joined by "and", "or", "either ... or" or "be different from" swap places; the sentiment stays.
 
@@ -171,7 +171,7 @@ def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
     return next(filter(None, made), None) or exchange(text, "from")
 
 
-@of_sentences("MR4.3", family=_RESTRUCTURING, check=equivalent)
+@of_sentences("MR4.3", version="5", family=_RESTRUCTURING, check=equivalent)
 def switched_conjunction(text: Analysis, choices: random.Random) -> str | None:
     """Two clauses joined by "but" are joined by "although" instead, or the other way round; the sentiment stays."""
     return switch(text)

@@ -13,6 +13,7 @@ from audit.packs.english.guard import (
     keeps_capital,
     lower_first,
     number_of,
+    opens_sentence,
     protected,
     reads_well,
     sound,
@@ -141,10 +142,12 @@ def swappable(text: Analysis) -> list[Pair]:
 
 def swap(text: Analysis, pair: Pair) -> str | None:
     """Return the text with two conjuncts swapped and a/an put right; None where the parser would see something else."""
-    tokens = text.tokens
+    tokens, tree = text.tokens, tree_of(text.tokens) or Parse()
     cuts = [tokens[pair.left].start, tokens[pair.stop - 1].end, tokens[pair.start].start, tokens[pair.right - 1].end]
     first, joint, second = (text.text[begin:end] for begin, end in pairwise(cuts))
     before = text.text[: cuts[0]]
+    if _opens(tree, pair.left):
+        first, second = lower_first(first), in_case_of(first, second)
     if pair.left and tokens[pair.left - 1].lower in ("a", "an"):
         before = before[: tokens[pair.left - 1].start] + article(tokens[pair.left - 1].text, second) + " "
     swapped = before + second + joint + first + text.text[cuts[3] :]
@@ -182,8 +185,13 @@ def _may_swap(tree: Parse, pair: Pair) -> bool:
     ends = (first[0].lower, second[0].lower), (first[-1].lower, second[-1].lower)
     if any(tuple(map(_root, end)) in _fixed_pairs() for end in ends):
         return False
-    named = any(word.text[0].isupper() for word in (*first, *second))  # or the first one opens the sentence
+    named = any(word.text[0].isupper() for word in (*first, *second)[_opens(tree, pair.left) :])
     return not named or (first[-1].text[0].isupper() and second[-1].text[0].isupper())
+
+
+def _opens(tree: Parse, index: int) -> bool:
+    """Return whether a word has a capital only because it opens a sentence."""
+    return opens_sentence(tree, index) and tree[index].text[0].isupper() and keeps_capital(tree, index) is False
 
 
 def _begin(tree: Parse, word: Word) -> list[Word]:
@@ -213,7 +221,7 @@ def _modifiers(tree: Parse, first: Word, second: Word, stop: int, right: int) ->
     verbs = {first.tag, second.tag} & {"VBN", "VBG"} and not all(
         known_as(word.lower, "ADJ") for word in (first, second)
     )
-    if (first.index + 1, second.index + 1) != (stop, right) or verbs:
+    if verbs:
         return None  # "fruitful and multiplying"
     before, after = (
         [word for word in _begin(tree, head)[:-1] if word.relation == "advmod"] for head in (first, second)
@@ -225,16 +233,13 @@ def _modifiers(tree: Parse, first: Word, second: Word, stop: int, right: int) ->
 
 def _states(tree: Parse, first: Word, second: Word, stop: int, right: int) -> tuple[int, int] | None:
     """Return where both begin: "It is boring and lacks humour", two states of one subject, told in no order."""
-    of_one = tree.subject(first.index) is not None and tree.subject(second.index) is None
-    ends = right == len(tree) or tree[right].tag in (".", ",")
     told = {base(first.lower), base(second.lower)} <= _JOINED.states
-    return (first.index, second.index) if of_one and ends and told else None
+    return (first.index, second.index) if told else None
 
 
 # From "X, but Y" to "Although X, Y" and back, for sentences of two full clauses.
 
 _CLAUSES = Lists("clauses")
-_PAIRED = (("(", ")"), ("“", "”"), ("''", "''"), ('"', '"'))
 
 
 def switch(text: Analysis) -> str | None:
@@ -245,16 +250,14 @@ def switch(text: Analysis) -> str | None:
 
 
 def _switched(text: Analysis, tree: Parse) -> Iterator[str | None]:
-    """Yield the text with one sentence switched, for each sentence that has one tree and one such conjunction."""
+    """Yield the text with one sentence switched, for each sentence that has one such conjunction."""
+    clashing = {at for at in disagreeing(tree) if tree[at].relation == "nsubj"}  # "the bed were comfy but"
     for begin, end in text.spans:
         sentence = [word.index for word in tree if begin <= word.start < end]
-        while len(sentence) > 2 and tree[sentence[0]].text == "@":
+        while tree[sentence[0]].text == "@":
             del sentence[:2]
         marks = [index for index in sentence if text.low[index] in ("but", "although", "though")]
-        runs_on = any(
-            tree[at].relation == "nsubj" for at in disagreeing(tree) & {*sentence}
-        )  # "the bed were comfy but"
-        if len(marks) == 1 and sum(tree[at].head == at for at in sentence) == 1 and not runs_on:
+        if len(marks) == 1 and clashing.isdisjoint(sentence):
             change = _although if text.low[marks[0]] == "but" else _but
             yield change(text, tree, marks[0], range(sentence[0], sentence[-1] + 1))
 
@@ -264,15 +267,11 @@ def _although(text: Analysis, tree: Parse, mark: int, sentence: range) -> str | 
     first, end = tree[tree[mark].head], mark - (text.low[mark - 1] == ",")
     second = next((word for word in tree.children(first.index) if word.relation == "conj" and word.index > mark), None)
     top = tree[first.head] if first.relation == "conj" else first
-    if tree[mark].relation != "cc" or second is None or top.relation != "ROOT" or "?" in text.low[mark : sentence.stop]:
+    if second is None or top.relation != "ROOT" or not (text.low[end - 1][-1].isalnum() or text.low[end - 1] in ")%"):
         return None
-    ends = text.low[end - 1][-1].isalnum() or text.low[end - 1] in ")%"
-    if not ends or _is_broken(text.low[sentence.start : end]) or sentence.start in protected(text, quotations=False):
-        return None
-    if not all(_states_alone(tree, verb, sentence.start) for verb in {top.index: top, first.index: first}.values()):
-        return None
+    stated = [_states_alone(tree, verb, begin) for verb, begin in ((top, sentence.start), (second, mark + 1))]
     before = uncapitalized(text, tree, sentence.start, end)
-    if before is None or not _states_alone(tree, second, mark + 1):
+    if before is None or not all(stated) or _CLAUSES.broken & {*text.low[sentence.start : end]}:
         return None
     opening = "although" if tree[sentence.start].text[0].islower() else "Although"
     rest = text.text[tree[mark].end :].lstrip(" ,")
@@ -280,45 +279,32 @@ def _although(text: Analysis, tree: Parse, mark: int, sentence: range) -> str | 
 
 
 def _but(text: Analysis, tree: Parse, mark: int, sentence: range) -> str | None:
-    """Although X, Y -> X, but Y. Also Y, although X -> X, but Y where no pronoun loses what it stands for."""
+    """Although X, Y -> X, but Y. Also Y, although X -> X, but Y."""
     low, clause = text.low, tree[tree[mark].head]
     main, inside = tree[clause.head], tree.under(clause.index)
     start, end = inside[0].index, inside[-1].index + 1
     last, leads = sentence.stop - (low[sentence.stop - 1] in (".", "!")), start == sentence.start
-    if (tree[mark].relation, clause.relation, main.relation) != ("mark", "advcl", "ROOT") or mark != start:
-        return None
-    rest = range(end + 1, last) if leads else range(sentence.start, start - (low[start - 1] == ","))
-    if end - start != len(inside) or not rest or (low[end : end + 1] != (",",) if leads else end != last):
-        return None
-    stated = _states_alone(tree, clause, mark + 1) and _states_alone(tree, main, rest.start, clause)
-    if not stated or _is_broken(low[sentence.start : sentence.stop]):
-        return None
-    told, other = ((subject.lower if (subject := tree.subject(verb.index)) else "") for verb in (clause, main))
-    if _CLAUSES.pointing & {*low[mark + 1 : end]} and (other not in _CLAUSES.known if leads else told != other):
+    if main.relation != "ROOT" or mark != start or _CLAUSES.pointing & {*low[mark + 1 : end]}:
         return None  # "The film is good, although it is long": the pronoun would come before its noun
+    rest = range(end + 1, last) if leads else range(sentence.start, start - (low[start - 1] == ","))
+    stated = _states_alone(tree, clause, mark + 1) and rest and _states_alone(tree, main, rest.start, clause)
+    if not stated or _CLAUSES.broken & {*low[sentence.start : sentence.stop]}:
+        return None
     first = in_case_of(tree[sentence.start].text[0], text.text[tree[mark + 1].start : tree[end - 1].end])
     second = text.text[tree[rest.start].start : tree[rest.stop - 1].end]
     second = second if leads else uncapitalized(text, tree, rest.start, rest.stop) or ""
     return second and f"{text.text[: tree[sentence.start].start]}{first}, but {second}{text.text[tree[last - 1].end :]}"
 
 
-def _is_broken(low: tuple[str, ...]) -> bool:
-    """Return whether marks part a clause, or a bracket or quotation in it is not closed."""
-    odd = (low.count(mark) % 2 if mark == end else low.count(mark) != low.count(end) for mark, end in _PAIRED)
-    return not _CLAUSES.broken.isdisjoint(low) or any(odd)
-
-
 def _states_alone(tree: Parse, verb: Word, begin: int, apart: Word | None = None) -> bool:
     """Return whether a clause that begins at a word is a statement."""
     subject = tree.subject(verb.index)
-    if subject is None or subject.index > verb.index or not tree.is_finite(verb.index):
+    if subject is None or not tree.is_finite(verb.index):
         return False
     before = [child for child in tree.children(verb.index) if child.index < verb.index and child is not apart]
     runs_on = any(child.relation in _CLAUSES.running_on for child in before)  # "it is long, I like it, but"
     if runs_on or subject.tag in ("WP", "WDT", "WRB") or subject.lower == "that":
         return False  # "that's okay, but"
-    if any(word.low in ("not", "n't") and after.low in ("only", "just", "merely") for word, after in pairwise(tree)):
-        return False
     opening = tree[begin]
     while opening.index not in (verb.index, opening.head) and opening.head != verb.index:
         opening = tree[opening.head]
