@@ -352,8 +352,8 @@ def judging() -> frozenset[str]:
 def find(text: Analysis, joint: str = "than") -> Comparison | None:
     """Return the comparison of two noun phrases that is a clause of its own, "A is faster than B"; None where there is
     none, or something else in the text may stand or fall with which of the two is the subject."""
-    tree = tree_of(text.tokens) if text.low.count(joint) == 1 and "?" not in text.words else None
-    if tree is None or text.words & _COMPARISON.unreal:
+    tree = tree_of(text.tokens) if text.low.count(joint) == 1 and text.words.isdisjoint(_COMPARISON.unreal) else None
+    if tree is None:
         return None
     than = tree[text.low.index(joint)]
     quality, verb = tree[than.head], tree[tree[than.head].head]
@@ -361,57 +361,38 @@ def find(text: Analysis, joint: str = "than") -> Comparison | None:
     if subject is None or other is None or finite is None or not quality.index:
         return None
     start = quality.index - (tree[quality.index - 1].lower in ("more", "less"))
+    compares = tree[start].head == quality.index if start < quality.index else quality.tag in ("JJR", "RBR")
     first, second = (range(side[0].index, side[-1].index + 1) for side in map(tree.under, (subject.index, other.index)))
     found = Comparison(first, second, range(start, than.index), other, finite, verb)
     fits = (
         (first.stop, second.start, quality.index) == (finite.index, than.index + 1, than.index - 1)
         and than.relation == "prep"
-        and (base(verb.lower) in _COMPARISON.copulas or verb.text[0] in "'’")
-        and (quality.lower == "different" if joint == "from" else _is_comparative(tree, quality, start))
+        and (quality.lower == "different" if joint == "from" else compares)
         and all(_is_side(tree, head, side) for head, side in ((subject, first), (other, second)))
         and all(_is_beside(tree, word, found) for word in tree.under(verb.index))
-        and _COMPARISON.pointing.isdisjoint(text.low[second.stop :])
-        and protected(text).isdisjoint([*first, *second])
-        and verb.relation not in ("relcl", "acl", "pcomp")
     )
-    before, after = tree[max(first.start - 1, 0)], tree[min(second.stop, len(tree) - 1)]
-    begins = first.start == 0 or before.relation in ("cc", "mark") or before.text[-1] in '.!:,;("“'
-    ends = second.stop == len(tree) or not after.text[0].isalnum() or after.relation in ("cc", "mark", "advmod")
-    return found if fits and begins and ends else None
-
-
-def _is_comparative(tree: Parse, quality: Word, start: int) -> bool:
-    if tree.child(quality.index, "det", "conj"):
-        return False
-    if start < quality.index:
-        return tree[start].head == quality.index and (quality.tag in ("JJ", "VBN", "VBG") or quality.lower == "fun")
-    known = quality.tag in ("JJR", "RBR") and quality.lower not in ("more", "less")
-    return known or quality.lower in antonyms()
+    return found if fits else None
 
 
 def _is_side(tree: Parse, head: Word, side: range) -> bool:
-    """Return whether a noun phrase, whole and without marks, may stand on either side of a comparison."""
-    low = {tree[at].lower for at in side}
-    whole = len(tree.under(head.index)) == len(side) and not low & ({*',;:()"“”-'} | _COMPARISON.barred)
+    """Return whether a noun phrase without marks may stand on either side of a comparison."""
+    if {tree[at].lower for at in side} & ({*',;:()"“”-'} | _COMPARISON.barred):
+        return False
     if head.tag[:3] == "PRP" or head.tag == "DT":
-        return whole and len(side) == 1
-    led = tree.child(head.index, "det", "poss", "amod") is not None
-    if head.lower.endswith("ing") and base(head.lower) not in (None, head.lower):  # "more alienating than involving"
-        return whole and (led or tree.child(head.index, "dobj", "prep") is not None)
-    return whole and (led or head.tag[:2] == "NN")
+        return len(side) == 1
+    acts = head.lower.endswith("ing") and base(head.lower) != head.lower  # "more alienating than involving"
+    led = tree.child(head.index, "det", "poss", "amod", *(("dobj", "prep") if acts else ()))
+    return led is not None or (head.tag[:2] == "NN" and not acts)
 
 
 def _is_beside(tree: Parse, word: Word, found: Comparison) -> bool:
     """Return whether a word under the verb may stay where it is when the sides change places: between verb and
     comparative a degree; nothing before the subject; behind the second side what has a subject of its own."""
-    inside = found.finite.index < word.index < found.quality.start and word is not found.verb
-    if inside and tree[word.head].index in (found.verb.index, found.quality.stop - 1):
+    if found.finite.index < word.index < found.quality.start and word is not found.verb:
         return word.relation in ("advmod", "neg", "aux", "npadvmod")
-    if word.head != found.verb.index:
-        return True
     led = word.index < found.first.start and word.relation in ("prep", "npadvmod", "advcl", "ccomp")
     shared = word.relation in ("conj", "advcl", "ccomp", "xcomp") and tree.subject(word.index) is None
-    return not led and not (shared and word.index > found.second.stop)  # "Cutting down on time, it was faster"
+    return word.head != found.verb.index or not (led or shared)  # "Cutting down on time, it was faster"
 
 
 def rephrase(text: Analysis) -> str | None:

@@ -1,6 +1,5 @@
 """Files of recorded pivot chains: what is odd is counted and told, what cannot be read is refused."""
 
-import re
 from pathlib import Path
 
 import pytest
