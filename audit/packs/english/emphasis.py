@@ -1,11 +1,10 @@
 """Feelings made stronger, or denied: emphasizing adverbs, capitals, and the negation of the main verb."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-from audit.packs.english.guard import article, opens_sentence, protected
+from audit.packs.english.guard import opens_sentence, protected, put
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.polarity import feelings, leaning, polar_words
 from audit.packs.english.tagging import base, forms, known_as
@@ -27,14 +26,6 @@ _UNREAL = NEGATIONS - {"little", "few"} | _EMPHASIS.unreal
 """What is under these, or after them in the same phrase, is not stated: it is wished, asked, compared or not there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """An adverb may stand before token `index`; `degree` says which ones (a key of ADVERBS)."""
-
-    index: int
-    degree: str
-
-
 @cache
 def gradable() -> Mapping[str, tuple[str, str]]:
     """Return adjective, or form of a verb of liking -> (degree, place), from data/lexicons/gradable.tsv."""
@@ -54,8 +45,9 @@ def _fixed() -> Mapping[str, frozenset[str]]:
     return {adjective: words(nouns) for degree, adjective, nouns in rows if degree == "never"}
 
 
-def places(text: Analysis, strict: bool = True) -> list[Place]:
-    """Return every place where an adverb reads well and makes the sentiment stronger, in order.
+def places(text: Analysis, strict: bool = True) -> dict[int, str]:
+    """Return the index of each word before which an adverb reads well and makes the sentiment stronger -> which ones
+    (a key of ADVERBS), in order.
 
     Nothing that is negated, compared, conceded, only wished, or already modified is emphasized: "not very good" is
     weaker than "not good". `strict`: only words that praise or blame, and only where all that are not conceded do the
@@ -66,23 +58,22 @@ def places(text: Analysis, strict: bool = True) -> list[Place]:
     fit = [word for word in tree if word.lower in entries and _reads(tree, word, entries[word.lower][1])]
     fit = [word for word in fit if _is_stated(tree, word)]
     apart = _conceded(tree) | protected(text) if fit else set()
-    found = [Place(word.index, entries[word.lower][0]) for word in fit if word.index not in apart]
+    found = {word.index: entries[word.lower][0] for word in fit if word.index not in apart}
     if not (strict and found):
         return found
-    poles = {place.index: 1 for place in found if text.low[place.index].startswith("like")}
+    poles = {at: 1 for at in found if text.low[at].startswith("like")}
     poles |= {index: pole for index, pole in polar_words(text).items() if index not in apart}
-    return [place for place in found if place.index in poles] if len({*poles.values()}) == 1 else []
+    return {at: found[at] for at in found if at in poles} if len({*poles.values()}) == 1 else {}
 
 
-def emphasized(text: Analysis, place: Place, adverb: str) -> str:
-    """Return the text with the adverb there."""
-    word, tokens = text.tokens[place.index].text, text.tokens
+def emphasized(text: Analysis, at: int, adverb: str) -> str:
+    """Return the text with the adverb before this word."""
+    word = text.tokens[at].text
     if word.isupper() and len(word) > 1:
         adverb = adverb.upper()
-    elif opens_sentence(tokens, place.index) and word[0].isupper():
+    elif opens_sentence(text.tokens, at) and word[0].isupper():
         adverb, word = adverb.capitalize(), word.lower()
-    before = {place.index - 1: article(tokens[place.index - 1].text, adverb)} if place.index else {}
-    return text.replace({place.index: f"{adverb} {word}", **before})
+    return text.replace(put(text.tokens, {at: f"{adverb} {word}"}))
 
 
 def _reads(tree: Parse, word: Word, place: str) -> bool:
@@ -91,24 +82,18 @@ def _reads(tree: Parse, word: Word, place: str) -> bool:
     after = tree[word.index + 1] if word.index + 1 < len(tree) else None
     if word.text.istitle() and not opens_sentence(tree, word.index):
         return False
-    if before is not None and (
-        before.lower in _EMPHASIS.barred_before
-        or before.text[-1] in "-/#@"
-        or (before.tag.startswith("RB") and before.lower not in _EMPHASIS.before_adverbs)
-    ):
+    if before is not None and before.tag.startswith("RB") and before.lower not in _EMPHASIS.before_adverbs:
         return False
-    if after is not None and (
-        after.lower in _EMPHASIS.barred_after or (after.text[0] in "-/'’" and after.start == word.end)
-    ):
+    if after is not None and after.lower in _EMPHASIS.barred_after:
         return False
     return (_verb_reads if place == "verb" else _adjective_reads)(tree, word, place, after)
 
 
 def _adjective_reads(tree: Parse, word: Word, place: str, after: Word | None) -> bool:
-    if word.tag not in ("JJ", "VBN", "VBG") or (word.tag != "JJ" and tree.child(word.index, "aux", "auxpass", "dobj")):
-        return False  # "is appealing the decision"
+    if word.tag not in ("JJ", "VBN", "VBG"):
+        return False
     first = word
-    while first.relation == "conj" and tree[first.head].tag[:2] in ("JJ", "VB") and not tree.subject(first.index):
+    while first.relation == "conj" and not tree.subject(first.index):
         first = tree[first.head]
     if first is not word and tree.child(first.index, "advmod", "neg"):
         return False  # "so clear and bright"
@@ -118,18 +103,14 @@ def _adjective_reads(tree: Parse, word: Word, place: str, after: Word | None) ->
         alone = before is None or before.head != noun.index or before.relation not in ("amod", "compound", "nummod")
         fixed = after is not None and {after.lower, noun.lower} & _fixed().get(word.lower, frozenset())
         return place == "any" and alone and not fixed and noun.tag[:3] != "NNP"
-    goes_on = after is not None and after.tag.startswith(("NN", "JJ", "VBN", "VBG", "CD"))
-    return first.relation in _EMPHASIS.predicates and noun.index <= first.index and not goes_on
+    return first.relation in _EMPHASIS.predicates
 
 
 def _verb_reads(tree: Parse, word: Word, place: str, after: Word | None) -> bool:
-    helpers = {child.lower for child in tree.children(word.index) if child.relation in ("aux", "auxpass")}
     subject = tree.subject(word.index)
-    if word.tag[:2] != "VB" or word.tag == "VBG" or after is None or after.tag == "TO" or helpers - _EMPHASIS.helpers:
-        return False
     if subject is None:  # "Love this place."
-        return word.relation == "ROOT" and opens_sentence(tree, word.index) and after.tag in ("DT", "PRP", "PRP$")
-    return subject.tag not in ("WP", "WDT") and (word.tag != "VB" or bool(helpers))
+        return word.relation == "ROOT" and opens_sentence(tree, word.index) and after is not None and after.tag != "TO"
+    return word.tag[:2] == "VB" and subject.tag not in ("WP", "WDT")
 
 
 def _is_stated(tree: Parse, word: Word) -> bool:
@@ -148,7 +129,7 @@ def _is_stated(tree: Parse, word: Word) -> bool:
         for child in tree.children(node.index):
             unreal = child.low in _UNREAL and child.relation not in ("prep", "cc") and child.index < word.index
             to_be = child.tag == "TO" and child.relation == "aux" and above not in _EMPHASIS.seeming
-            if child.relation == "neg" or to_be or (unreal and (lemma != "recommend" or child.relation != "aux")):
+            if to_be or unreal:
                 return False
         if head is node:
             return True

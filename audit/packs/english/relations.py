@@ -97,7 +97,14 @@ def exclamation(text: Analysis, choices: random.Random, strict: bool = True) -> 
 _ADDING = "adding words"
 
 
-@of_sentences("MR2.1", family=_ADDING, check=opinionated(stronger), carry=stays("positive", "negative"), params=_STRICT)
+@of_sentences(
+    "MR2.1",
+    version="5",
+    family=_ADDING,
+    check=opinionated(stronger),
+    carry=stays("positive", "negative"),
+    params=_STRICT,
+)
 def emphasizing_adverbs(text: Analysis, choices: random.Random, strict: bool = True) -> str | None:
     """An emphasizing adverb is put before an adjective or a verb of liking; the sentiment grows stronger.
 
@@ -106,8 +113,8 @@ def emphasizing_adverbs(text: Analysis, choices: random.Random, strict: bool = T
     candidates = places(text, strict)
     if not candidates:
         return None
-    place = choices.choice(candidates)
-    return emphasized(text, place, choices.choice(ADVERBS[place.degree]))
+    at = choices.choice(list(candidates))
+    return emphasized(text, at, choices.choice(ADVERBS[candidates[at]]))
 
 
 @of_sentences("MR2.2", family=_ADDING, check=opinionated(different), carry=nothing, params=_STRICT)
@@ -179,13 +186,13 @@ def switched_conjunction(text: Analysis, choices: random.Random) -> str | None:
 
 # Turned round, a judgement changes its word ("better", "worse") and its subject: "this phone is better than that one"
 # is praise, and many read "that one is worse than this phone" as blame. What says neither good nor bad stays so.
-@of_sentences("MR4.4", version="5", family=_RESTRUCTURING, check=equivalent, carry=stays("neutral"))
+@of_sentences("MR4.4", version="6", family=_RESTRUCTURING, check=equivalent, carry=stays("neutral"))
 def rephrased_comparison(text: Analysis, choices: random.Random) -> str | None:
     """A comparison is turned round and said with the antonym; the sentiment stays."""
     return rephrase(text)
 
 
-@of_sentences("MR4.5", version="5", family=_RESTRUCTURING, check=opinionated(different), carry=nothing)
+@of_sentences("MR4.5", version="6", family=_RESTRUCTURING, check=opinionated(different), carry=nothing)
 def swapped_comparison(text: Analysis, choices: random.Random) -> str | None:
     """The two sides of a comparison that calls one of them better swap places; the label becomes another one."""
     return reverse(text)

@@ -183,7 +183,7 @@ def _may_swap(tree: Parse, pair: Pair) -> bool:
     if any(word.lower in _JOINED.barred or word.tag in _JOINED.pointing_tags for word in (*first, *second)):
         return False
     ends = (first[0].lower, second[0].lower), (first[-1].lower, second[-1].lower)
-    if any(tuple(map(_root, end)) in _fixed_pairs() for end in ends):
+    if ends[1][0] == ends[1][1] or any(tuple(map(_root, end)) in _fixed_pairs() for end in ends):
         return False
     named = any(word.text[0].isupper() for word in (*first, *second)[_opens(tree, pair.left) :])
     return not named or (first[-1].text[0].isupper() and second[-1].text[0].isupper())
@@ -284,7 +284,9 @@ def _but(text: Analysis, tree: Parse, mark: int, sentence: range) -> str | None:
     main, inside = tree[clause.head], tree.under(clause.index)
     start, end = inside[0].index, inside[-1].index + 1
     last, leads = sentence.stop - (low[sentence.stop - 1] in (".", "!")), start == sentence.start
-    if main.relation != "ROOT" or mark != start or _CLAUSES.pointing & {*low[mark + 1 : end]}:
+    other = tree.subject(main.index)
+    unknown = not leads or other is None or other.lower not in _CLAUSES.known
+    if main.relation != "ROOT" or mark != start or (unknown and _CLAUSES.pointing & {*low[mark + 1 : end]}):
         return None  # "The film is good, although it is long": the pronoun would come before its noun
     rest = range(end + 1, last) if leads else range(sentence.start, start - (low[start - 1] == ","))
     stated = _states_alone(tree, clause, mark + 1) and rest and _states_alone(tree, main, rest.start, clause)
