@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import pairwise
 
 from audit.packs.english.guard import opens_sentence, protected, put
 from audit.packs.english.parser import Parse, Word, tree_of
@@ -161,9 +160,8 @@ def in_capitals(text: Analysis) -> dict[int, str]:
     """Return the index of each noun and adjective that is not in upper case -> the word in upper case, with its 's."""
     tree, apart, new = tree_of(text.tokens) or Parse(), protected(text, quotations=False), dict[int, str]()
     for word in tree:
-        follows = word.index - 1 in new and word.low == "'s" and word.start == tree[word.index - 1].end
-        fits = word.index not in apart and word.text.upper() != word.text
-        if fits and (follows or _is_noun_or_adjective(tree, word)):
+        follows = word.index - 1 in new and word.low == "'s"
+        if word.index not in apart and not word.text.isupper() and (follows or _is_noun_or_adjective(tree, word)):
             new[word.index] = word.text.upper()
     return new
 
@@ -175,25 +173,16 @@ def praise_or_blame(text: Analysis, shouted: Mapping[int, str]) -> bool:
 
 
 def _is_noun_or_adjective(tree: Parse, word: Word) -> bool:
-    low, after = word.lower, tree[word.index + 1] if word.index + 1 < len(tree) else None
+    low = word.lower
     if len(low) == 1 or not low[0].isalpha() or low in _CAPITALS.plain:
         return False
-    if after is not None and (after.low == "n't" or (low == "way" and after.lower in ("too", "more"))):
-        return False
-    is_verb = known_as(low, "VERB")
-    if word.tag.startswith(("NN", "JJ")):
-        only = word.tag == "NN" and is_verb and not known_as(low, "NOUN", "ADJ")
-        # "Love this place", "Sounds like fun", "tried to contact them"
-        opens = after is not None and opens_sentence(tree, word.index)
-        led = opens and after is not None and (after.tag in _CAPITALS.after_verbs or after.lower == "like")
-        governs = led or tree.child(word.index, "dobj", "aux", "dative") is not None
-        return not (only or (is_verb and governs and word.tag in ("NN", "NNS")) or word.relation == "intj")
-    if not word.tag.startswith("VB") or known_as(low, "ADV"):
-        return False
-    before = tree[word.index - 1] if word.index else None
-    modifies = word.head > word.index and word.relation in ("amod", "compound", "nmod")
-    modified = before is not None and before.head == word.index and before.relation == "amod"
-    return modifies or modified or (word.tag == "VBN" and word.relation in ("acomp", "oprd"))  # "seems overloaded"
+    if word.tag[:2] == "VB":
+        modifies = word.head > word.index and word.relation in ("amod", "compound", "nmod")
+        return modifies or (word.tag == "VBN" and word.relation in ("acomp", "oprd"))  # "seems overloaded"
+    if word.tag not in ("NN", "NNS") or not known_as(low, "VERB"):
+        return word.tag[:2] in ("NN", "JJ")
+    # "Love this place", "tried to contact them"
+    return known_as(low, "NOUN", "ADJ") and not tree.child(word.index, "dobj", "aux", "dative")
 
 
 # The negation of a sentence's main verb, where the result reads well.
@@ -220,28 +209,17 @@ def negate(text: Analysis, strict: bool = True) -> str | None:
 
 def _main_verb(tree: Parse) -> Word | None:
     """Return the main verb of a text with one plain statement, with names and signs or without."""
-    said = [word for word in tree if word.text[0].isalnum() and tree[word.index - 1].text not in ("@", "#")]
-    roots = [root for root in tree.roots() if any(word in said for word in tree.under(root.index))]
-    if len(roots) != 1 or roots[0].tag[:2] not in ("VB", "MD") or base(roots[0].lower) in _NEGATION.reporting:
+    roots = [root for root in tree.roots() if any(word.text[0].isalnum() for word in tree.under(root.index))]
+    tensed = tree.tensed(roots[0].index) if len(roots) == 1 else None
+    if tensed is None or roots[0].tag[:2] not in ("VB", "MD"):
         return None
     verb = roots[0]
-    tensed, subject = tree.tensed(verb.index), tree.subject(verb.index)
-    if tensed is None or (subject is None and (tensed.tag != "VBZ" or tree.under(verb.index)[0] is not tensed)):
-        return None  # but "works well": a review's sentence whose subject is the product
     before = [word for word in tree.children(verb.index) if word.index < tensed.index]
-    asks = any(word is not subject and word.tag in ("WP", "WRB", "WDT") for word in before)  # "How times have changed."
-    answers = any(word.relation == "intj" and word.lower in _NEGATION.assent for word in before)
-    more = any(
-        (word.text in (".", "!", "...") and word.index > tensed.index and after.text[0].isalnum())
-        or (word.text in ("'", "’") and word.tag != "POS")
-        or (word.lower, after.lower) == ("as", "well")
-        for word, after in pairwise(tree)
-    )
-    if more or asks or answers or any(word.relation not in _NEGATION.before for word in before):
-        return None
+    asks = any(word.tag in ("WP", "WRB", "WDT") for word in before)  # "How times have changed."
     under = tree.under(verb.index)
     inner = {below.index for word in under if word.relation in ("relcl", "ccomp") for below in tree.under(word.index)}
-    if any(word.lower in _NEGATION.jarring for word in under if word.index not in inner):
+    jars = any(word.lower in _NEGATION.jarring for word in under if word.index not in inner)
+    if asks or jars or any(word.text in ("'", "’") and word.tag != "POS" for word in tree):
         return None
     return None if any(_goes_on(tree, word, verb) for word in under if word.index > verb.index) else verb
 
