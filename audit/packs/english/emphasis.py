@@ -179,10 +179,12 @@ def _is_noun_or_adjective(tree: Parse, word: Word) -> bool:
     if word.tag[:2] == "VB":
         modifies = word.head > word.index and word.relation in ("amod", "compound", "nmod")
         return modifies or (word.tag == "VBN" and word.relation in ("acomp", "oprd"))  # "seems overloaded"
-    if word.tag not in ("NN", "NNS") or not known_as(low, "VERB"):
-        return word.tag[:2] in ("NN", "JJ")
+    if word.tag[:2] not in ("NN", "JJ") or word.relation == "intj":
+        return False
     # "Love this place", "tried to contact them"
-    return known_as(low, "NOUN", "ADJ") and not tree.child(word.index, "dobj", "aux", "dative")
+    acts = word.tag in ("NN", "NNS") and known_as(low, "VERB")
+    only = word.tag == "NN" and not known_as(low, "NOUN", "ADJ")
+    return not (acts and (only or tree.child(word.index, "dobj", "aux", "dative")))
 
 
 # The negation of a sentence's main verb, where the result reads well.

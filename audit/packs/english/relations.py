@@ -117,7 +117,7 @@ def emphasizing_adverbs(text: Analysis, choices: random.Random, strict: bool = T
     return emphasized(text, at, choices.choice(ADVERBS[candidates[at]]))
 
 
-@of_sentences("MR2.2", family=_ADDING, check=opinionated(different), carry=nothing, params=_STRICT)
+@of_sentences("MR2.2", version="5", family=_ADDING, check=opinionated(different), carry=nothing, params=_STRICT)
 def negation_words(text: Analysis, choices: random.Random, strict: bool = True) -> str | None:
     """The verb of the main clause is negated; the sentiment is a different one.
 
@@ -146,7 +146,7 @@ def reversed_case(text: Analysis, choices: random.Random) -> str | None:
     return changed if changed != text.text else None
 
 
-@of_sentences("MR3.2", family=_CAPITALIZING, check=opinionated(stronger), params=_STRICT)
+@of_sentences("MR3.2", version="5", family=_CAPITALIZING, check=opinionated(stronger), params=_STRICT)
 def capitalized_words(text: Analysis, choices: random.Random, strict: bool = True) -> str | None:
     """Nouns and adjectives are written in upper case; the sentiment grows stronger.
 
