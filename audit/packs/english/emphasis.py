@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 
 from audit.packs.english.guard import opens_sentence, protected, put
 from audit.packs.english.parser import Parse, Word, tree_of
@@ -81,18 +82,24 @@ def _reads(tree: Parse, word: Word, place: str) -> bool:
     after = tree[word.index + 1] if word.index + 1 < len(tree) else None
     if word.text.istitle() and not opens_sentence(tree, word.index):
         return False
-    if before is not None and before.tag.startswith("RB") and before.lower not in _EMPHASIS.before_adverbs:
+    if before is not None and (
+        before.lower in _EMPHASIS.barred_before
+        or before.text[-1] in "-/#@"
+        or (before.tag.startswith("RB") and before.lower not in _EMPHASIS.before_adverbs)
+    ):
         return False
-    if after is not None and after.lower in _EMPHASIS.barred_after:
+    if after is not None and (
+        after.lower in _EMPHASIS.barred_after or (after.text[0] in "-/'’" and after.start == word.end)
+    ):
         return False
     return (_verb_reads if place == "verb" else _adjective_reads)(tree, word, place, after)
 
 
 def _adjective_reads(tree: Parse, word: Word, place: str, after: Word | None) -> bool:
-    if word.tag not in ("JJ", "VBN", "VBG"):
-        return False
+    if word.tag not in ("JJ", "VBN", "VBG") or (word.tag != "JJ" and tree.child(word.index, "aux", "auxpass", "dobj")):
+        return False  # "is appealing the decision"
     first = word
-    while first.relation == "conj" and not tree.subject(first.index):
+    while first.relation == "conj" and tree[first.head].tag[:2] in ("JJ", "VB") and not tree.subject(first.index):
         first = tree[first.head]
     if first is not word and tree.child(first.index, "advmod", "neg"):
         return False  # "so clear and bright"
@@ -102,14 +109,18 @@ def _adjective_reads(tree: Parse, word: Word, place: str, after: Word | None) ->
         alone = before is None or before.head != noun.index or before.relation not in ("amod", "compound", "nummod")
         fixed = after is not None and {after.lower, noun.lower} & _fixed().get(word.lower, frozenset())
         return place == "any" and alone and not fixed and noun.tag[:3] != "NNP"
-    return first.relation in _EMPHASIS.predicates
+    goes_on = after is not None and after.tag.startswith(("NN", "JJ", "VBN", "VBG", "CD"))
+    return first.relation in _EMPHASIS.predicates and noun.index <= first.index and not goes_on
 
 
 def _verb_reads(tree: Parse, word: Word, place: str, after: Word | None) -> bool:
+    helpers = {child.lower for child in tree.children(word.index) if child.relation in ("aux", "auxpass")}
     subject = tree.subject(word.index)
+    if word.tag[:2] != "VB" or word.tag == "VBG" or after is None or after.tag == "TO" or helpers - _EMPHASIS.helpers:
+        return False
     if subject is None:  # "Love this place."
-        return word.relation == "ROOT" and opens_sentence(tree, word.index) and after is not None and after.tag != "TO"
-    return word.tag[:2] == "VB" and subject.tag not in ("WP", "WDT")
+        return word.relation == "ROOT" and opens_sentence(tree, word.index) and after.tag in ("DT", "PRP", "PRP$")
+    return subject.tag not in ("WP", "WDT") and (word.tag != "VB" or bool(helpers))
 
 
 def _is_stated(tree: Parse, word: Word) -> bool:
@@ -128,7 +139,7 @@ def _is_stated(tree: Parse, word: Word) -> bool:
         for child in tree.children(node.index):
             unreal = child.low in _UNREAL and child.relation not in ("prep", "cc") and child.index < word.index
             to_be = child.tag == "TO" and child.relation == "aux" and above not in _EMPHASIS.seeming
-            if to_be or unreal:
+            if child.relation == "neg" or to_be or (unreal and (lemma != "recommend" or child.relation != "aux")):
                 return False
         if head is node:
             return True
@@ -160,8 +171,9 @@ def in_capitals(text: Analysis) -> dict[int, str]:
     """Return the index of each noun and adjective that is not in upper case -> the word in upper case, with its 's."""
     tree, apart, new = tree_of(text.tokens) or Parse(), protected(text, quotations=False), dict[int, str]()
     for word in tree:
-        follows = word.index - 1 in new and word.low == "'s"
-        if word.index not in apart and not word.text.isupper() and (follows or _is_noun_or_adjective(tree, word)):
+        follows = word.index - 1 in new and word.low == "'s" and word.start == tree[word.index - 1].end
+        fits = word.index not in apart and word.text.upper() != word.text
+        if fits and (follows or _is_noun_or_adjective(tree, word)):
             new[word.index] = word.text.upper()
     return new
 
@@ -173,18 +185,25 @@ def praise_or_blame(text: Analysis, shouted: Mapping[int, str]) -> bool:
 
 
 def _is_noun_or_adjective(tree: Parse, word: Word) -> bool:
-    low = word.lower
+    low, after = word.lower, tree[word.index + 1] if word.index + 1 < len(tree) else None
     if len(low) == 1 or not low[0].isalpha() or low in _CAPITALS.plain:
         return False
-    if word.tag[:2] == "VB":
-        modifies = word.head > word.index and word.relation in ("amod", "compound", "nmod")
-        return modifies or (word.tag == "VBN" and word.relation in ("acomp", "oprd"))  # "seems overloaded"
-    if word.tag[:2] not in ("NN", "JJ") or word.relation == "intj":
+    if after is not None and (after.low == "n't" or (low == "way" and after.lower in ("too", "more"))):
         return False
-    # "Love this place", "tried to contact them"
-    acts = word.tag in ("NN", "NNS") and known_as(low, "VERB")
-    only = word.tag == "NN" and not known_as(low, "NOUN", "ADJ")
-    return not (acts and (only or tree.child(word.index, "dobj", "aux", "dative")))
+    is_verb = known_as(low, "VERB")
+    if word.tag.startswith(("NN", "JJ")):
+        only = word.tag == "NN" and is_verb and not known_as(low, "NOUN", "ADJ")
+        # "Love this place", "Sounds like fun", "tried to contact them"
+        opens = after is not None and opens_sentence(tree, word.index)
+        led = opens and after is not None and (after.tag in _CAPITALS.after_verbs or after.lower == "like")
+        governs = led or tree.child(word.index, "dobj", "aux", "dative") is not None
+        return not (only or (is_verb and governs and word.tag in ("NN", "NNS")) or word.relation == "intj")
+    if not word.tag.startswith("VB") or known_as(low, "ADV"):
+        return False
+    before = tree[word.index - 1] if word.index else None
+    modifies = word.head > word.index and word.relation in ("amod", "compound", "nmod")
+    modified = before is not None and before.head == word.index and before.relation == "amod"
+    return modifies or modified or (word.tag == "VBN" and word.relation in ("acomp", "oprd"))  # "seems overloaded"
 
 
 # The negation of a sentence's main verb, where the result reads well.
@@ -211,17 +230,28 @@ def negate(text: Analysis, strict: bool = True) -> str | None:
 
 def _main_verb(tree: Parse) -> Word | None:
     """Return the main verb of a text with one plain statement, with names and signs or without."""
-    roots = [root for root in tree.roots() if any(word.text[0].isalnum() for word in tree.under(root.index))]
-    tensed = tree.tensed(roots[0].index) if len(roots) == 1 else None
-    if tensed is None or roots[0].tag[:2] not in ("VB", "MD"):
+    said = [word for word in tree if word.text[0].isalnum() and tree[word.index - 1].text not in ("@", "#")]
+    roots = [root for root in tree.roots() if any(word in said for word in tree.under(root.index))]
+    if len(roots) != 1 or roots[0].tag[:2] not in ("VB", "MD") or base(roots[0].lower) in _NEGATION.reporting:
         return None
     verb = roots[0]
+    tensed, subject = tree.tensed(verb.index), tree.subject(verb.index)
+    if tensed is None or (subject is None and (tensed.tag != "VBZ" or tree.under(verb.index)[0] is not tensed)):
+        return None  # but "works well": a review's sentence whose subject is the product
     before = [word for word in tree.children(verb.index) if word.index < tensed.index]
-    asks = any(word.tag in ("WP", "WRB", "WDT") for word in before)  # "How times have changed."
+    asks = any(word is not subject and word.tag in ("WP", "WRB", "WDT") for word in before)  # "How times have changed."
+    answers = any(word.relation == "intj" and word.lower in _NEGATION.assent for word in before)
+    more = any(
+        (word.text in (".", "!", "...") and word.index > tensed.index and after.text[0].isalnum())
+        or (word.text in ("'", "’") and word.tag != "POS")
+        or (word.lower, after.lower) == ("as", "well")
+        for word, after in pairwise(tree)
+    )
+    if more or asks or answers or any(word.relation not in _NEGATION.before for word in before):
+        return None
     under = tree.under(verb.index)
     inner = {below.index for word in under if word.relation in ("relcl", "ccomp") for below in tree.under(word.index)}
-    jars = any(word.lower in _NEGATION.jarring for word in under if word.index not in inner)
-    if asks or jars or any(word.text in ("'", "’") and word.tag != "POS" for word in tree):
+    if any(word.lower in _NEGATION.jarring for word in under if word.index not in inner):
         return None
     return None if any(_goes_on(tree, word, verb) for word in under if word.index > verb.index) else verb
 

@@ -101,7 +101,7 @@ def deniable(text: Analysis) -> bool:
     return first.low in _LISTS.definite or first.tag.startswith("NNP")
 
 
-@parsed("negated-hypothesis", family=DENYING, tasks=OPPOSITE, version="2")
+@parsed("negated-hypothesis", family=DENYING, tasks=OPPOSITE)
 def negated_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     """The main verb of the hypothesis is negated."""
     return negate(text, strict=False) if deniable(text) else None

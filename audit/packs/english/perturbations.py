@@ -262,13 +262,13 @@ _TOLD = uses("classification", "inference", "similarity", "summarization")
 """Not of questions and contexts: what was asked for may be a list, whose order changes."""
 
 
-@parsed("swapped-conjuncts", family=_BUILDING, tasks=_TOLD, by="sentence", version="2")
+@parsed("swapped-conjuncts", family=_BUILDING, tasks=_TOLD, by="sentence")
 def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
     """What "and" or "or" joins swaps places, once in a sentence."""
     return next(filter(None, (swap(text, pair) for pair in drawn(swappable(text), choices))), None)
 
 
-@parsed("but-although", family=_BUILDING, tasks=_TOLD, by="sentence", version="4")
+@parsed("but-although", family=_BUILDING, tasks=_TOLD, by="sentence", version="3")
 def but_although(text: Analysis, choices: random.Random) -> str | None:
     """Two clauses joined by "but" are joined by "although" instead, or the other way round."""
     if not re.search(r"\b(?:but|though|although)\b", text.text, re.IGNORECASE):
@@ -281,7 +281,7 @@ def but_although(text: Analysis, choices: random.Random) -> str | None:
     return None if remark else switch(text)
 
 
-@parsed("tense", family="other forms of words", tasks=UNSURE, version="3")
+@parsed("tense", family="other forms of words", tasks=UNSURE, version="2")
 def tense(text: Analysis, choices: random.Random) -> str | None:
     """Finite verbs change from the present to the past, or from the past to the present."""
     tenses = {token.tag == "VBD" for token in text.tokens if token.tag in ("VBD", "VBZ", "VBP")}

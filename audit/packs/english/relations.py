@@ -117,7 +117,7 @@ def emphasizing_adverbs(text: Analysis, choices: random.Random, strict: bool = T
     return emphasized(text, at, choices.choice(ADVERBS[candidates[at]]))
 
 
-@of_sentences("MR2.2", version="5", family=_ADDING, check=opinionated(different), carry=nothing, params=_STRICT)
+@of_sentences("MR2.2", family=_ADDING, check=opinionated(different), carry=nothing, params=_STRICT)
 def negation_words(text: Analysis, choices: random.Random, strict: bool = True) -> str | None:
     """The verb of the main clause is negated; the sentiment is a different one.
 
@@ -146,7 +146,7 @@ def reversed_case(text: Analysis, choices: random.Random) -> str | None:
     return changed if changed != text.text else None
 
 
-@of_sentences("MR3.2", version="5", family=_CAPITALIZING, check=opinionated(stronger), params=_STRICT)
+@of_sentences("MR3.2", family=_CAPITALIZING, check=opinionated(stronger), params=_STRICT)
 def capitalized_words(text: Analysis, choices: random.Random, strict: bool = True) -> str | None:
     """Nouns and adjectives are written in upper case; the sentiment grows stronger.
 
@@ -162,13 +162,13 @@ def capitalized_words(text: Analysis, choices: random.Random, strict: bool = Tru
 _RESTRUCTURING = "restructuring the sentence"
 
 
-@of_sentences("MR4.1", version="5", family=_RESTRUCTURING, check=equivalent)
+@of_sentences("MR4.1", family=_RESTRUCTURING, check=equivalent)
 def changed_tense(text: Analysis, choices: random.Random) -> str | None:
     """All finite verbs change from the present to the past, or from the past to the present; the sentiment stays."""
     return change_tense(text)
 
 
-@of_sentences("MR4.2", version="5", family=_RESTRUCTURING, check=equivalent)
+@of_sentences("MR4.2", family=_RESTRUCTURING, check=equivalent)
 def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
     """Words or phrases joined by "and", "or", "either ... or" or "be different from" swap places; the sentiment stays.
 
@@ -178,7 +178,7 @@ def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
     return next(filter(None, made), None) or exchange(text, "from")
 
 
-@of_sentences("MR4.3", version="5", family=_RESTRUCTURING, check=equivalent)
+@of_sentences("MR4.3", family=_RESTRUCTURING, check=equivalent)
 def switched_conjunction(text: Analysis, choices: random.Random) -> str | None:
     """Two clauses joined by "but" are joined by "although" instead, or the other way round; the sentiment stays."""
     return switch(text)
@@ -186,13 +186,13 @@ def switched_conjunction(text: Analysis, choices: random.Random) -> str | None:
 
 # Turned round, a judgement changes its word ("better", "worse") and its subject: "this phone is better than that one"
 # is praise, and many read "that one is worse than this phone" as blame. What says neither good nor bad stays so.
-@of_sentences("MR4.4", version="6", family=_RESTRUCTURING, check=equivalent, carry=stays("neutral"))
+@of_sentences("MR4.4", version="5", family=_RESTRUCTURING, check=equivalent, carry=stays("neutral"))
 def rephrased_comparison(text: Analysis, choices: random.Random) -> str | None:
     """A comparison is turned round and said with the antonym; the sentiment stays."""
     return rephrase(text)
 
 
-@of_sentences("MR4.5", version="6", family=_RESTRUCTURING, check=opinionated(different), carry=nothing)
+@of_sentences("MR4.5", version="5", family=_RESTRUCTURING, check=opinionated(different), carry=nothing)
 def swapped_comparison(text: Analysis, choices: random.Random) -> str | None:
     """The two sides of a comparison that calls one of them better swap places; the label becomes another one."""
     return reverse(text)

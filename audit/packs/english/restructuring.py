@@ -30,11 +30,15 @@ from audit.text.analysis import Analysis
 
 _TENSE = Lists("tense")
 _TENSES = {"VBZ": "present", "VBP": "present", "VBD": "past"}
-_MODALS = {
-    "can": "could", "will": "would", "ca": "could", "wo": "would", "'ll": "'d", "cannot": "could not",
-}  # fmt: skip
-"""Modal -> its past; a past one may be a habit or a condition ("it would please you"), and stays."""
-_PAST = _MODALS | {
+_MODALS = {word: ("present", form) for word, form in (("can", "could"), ("will", "would"), ("ca", "could"))} | {
+    "wo": ("present", "would"),
+    "'ll": ("present", "'d"),
+    "cannot": ("present", "could not"),
+    "could": ("past", "can"),
+    "would": ("past", "will"),
+}
+"""Modal -> its tense, and itself in the other one."""
+_PAST = {
     "is": "was", "am": "was", "are": "were", "'m": " was", "'re": " were", "has": "had", "have": "had", "'ve": " had",
     "do": "did", "does": "did",
 }  # fmt: skip
@@ -48,21 +52,28 @@ def change_tense(text: Analysis) -> str | None:
 
     None where a verb's reading is unsure, the tenses are mixed, or a word of time contradicts the new tense.
     """
-    lower, tree = text.text.lower(), tree_of(text.tokens)
-    if tree is None or _FIXED.search(lower) or _UNREAD.search(lower):
+    lower = text.text.lower()
+    if (
+        text.words & _TENSE.unsure
+        or _FIXED.search(lower)
+        or _UNREAD.search(lower)
+        or (tree := tree_of(text.tokens)) is None
+    ):
         return None
     fixed = {at + 2 for at in range(len(tree)) if text.low[at : at + 3] == ("as", "they", "come")}
     verbs = [word for word in tree if (word.tag in _TENSES or word.tag == "MD") and word.index not in fixed]
-    tenses = {_TENSES.get(verb.tag) or ("present" if verb.low in _MODALS else "unsure") for verb in verbs}
+    tenses = {_TENSES.get(verb.tag) or _MODALS.get(verb.low, ("unsure",))[0] for verb in verbs}
     if tenses not in ({"present"}, {"past"}) or (_NOW if tenses == {"present"} else _THEN).search(lower):
         return None
     if not protected(text).isdisjoint(verb.index for verb in verbs) or not sound(tree):
         return None
-    if {verb.low for verb in verbs} <= {"will", "wo", "'ll"}:
+    if {verb.low for verb in verbs} <= {"will", "wo", "'ll"} or (
+        tenses == {"past"} and {v.tag for v in verbs} == {"MD"}
+    ):
         return None  # "it would please you" is no past: it waits for an "if"
     new: dict[int, str] = {}
     for verb in verbs:
-        form = _past(tree, verb) if tenses == {"present"} else _present(tree, verb)
+        form = _past(tree, verb) if tenses == {"present"} else _present(tree, verb, verbs)
         if form is None:
             return None
         new[verb.index] = in_case_of(verb.text, form)
@@ -86,16 +97,29 @@ def _past(tree: Parse, verb: Word) -> str | None:
     if verb.low == "'s":
         helped = {word.lower for word in [*tree.children(verb.head), tree[verb.head]] if word.index > verb.index}
         return " had" if verb.relation == "aux" and helped & {"been", "had", "become", "gone", "come"} else " was"
+    if verb.low in _MODALS:
+        return _MODALS[verb.low][1]
     lemma = _lemma(verb.lower, verb.tag)
     return _PAST.get(verb.low) or next(iter(forms(lemma, "VBD") if lemma else ()), None)
 
 
-def _present(tree: Parse, verb: Word) -> str | None:
-    number, lemma = number_of(tree, tree.subject_of(verb)), _lemma(verb.lower, "VBD")
+def _present(tree: Parse, verb: Word, verbs: list[Word]) -> str | None:
+    subject = tree.subject_of(verb)
+    number, after = number_of(tree, subject), tree[verb.index + 1].low if verb.index + 1 < len(tree) else ""
+    if verb.lower in ("could", "would"):
+        told = any(_lemma(other.lower, "VBD") in _TENSE.reporting for other in verbs if other.index < verb.index)
+        if verb.lower == "would" and not told:
+            return None  # "I would get lost" is a habit or a condition, "I thought it would" has a present
+        return {"can": "ca", "will": "wo"}[_MODALS[verb.lower][1]] if after == "n't" else _MODALS[verb.lower][1]
     if verb.lower in ("was", "were"):
         return "are" if verb.lower == "were" else "am" if number == "first" else "is"
-    subject = tree.subject_of(verb)
-    if number is None or lemma is None or (subject and subject.lower in ("i", "we") and lemma not in _TENSE.states):
+    lemma = _lemma(verb.lower, "VBD")
+    if (
+        number is None
+        or lemma is None
+        or subject is None
+        or (subject.lower in ("i", "we") and lemma not in _TENSE.states)
+    ):
         return None  # "I loved it" reads well in the present, "I rented it" does not
     return next(iter(forms(lemma, "VBZ")), None) if number == "singular" else lemma
 
@@ -140,13 +164,15 @@ def swappable(text: Analysis) -> list[Pair]:
 
 
 def swap(text: Analysis, pair: Pair) -> str | None:
-    """Return the text with two conjuncts swapped and a/an put right; None where the parser would see something else."""
-    tokens, tree = text.tokens, tree_of(text.tokens) or Parse()
+    """Return the text with two conjuncts swapped, a/an and the capital of a first word put right; None where the
+    parser would see something else in it."""
+    tokens, tree = text.tokens, tree_of(text.tokens)
     cuts = [tokens[pair.left].start, tokens[pair.stop - 1].end, tokens[pair.start].start, tokens[pair.right - 1].end]
     first, joint, second = (text.text[begin:end] for begin, end in pairwise(cuts))
+    if tree is not None and opens_sentence(tree, pair.left) and first[0].isupper():
+        second = second[0].upper() + second[1:]
+        first = lower_first(first) if keeps_capital(tree, pair.left) is False else first
     before = text.text[: cuts[0]]
-    if _opens(tree, pair.left):
-        first, second = lower_first(first), in_case_of(first, second)
     if pair.left and tokens[pair.left - 1].lower in ("a", "an"):
         before = before[: tokens[pair.left - 1].start] + article(tokens[pair.left - 1].text, second) + " "
     swapped = before + second + joint + first + text.text[cuts[3] :]
@@ -161,16 +187,20 @@ def swap(text: Analysis, pair: Pair) -> str | None:
 def _pair(tree: Parse, joint: Word) -> Pair | None:
     first = tree[joint.head]
     seconds = [word for word in tree.children(first.index) if word.relation == "conj" and word.index > joint.index]
-    kind = _KINDS.get(first.tag, "")
-    if len(seconds) != 1 or not kind or kind != _KINDS.get(seconds[0].tag):
+    if joint.relation != "cc" or len(seconds) != 1:
         return None
-    second = seconds[0]
+    second, kind = seconds[0], _KINDS.get(first.tag, "")
+    if not kind or (kind != _KINDS.get(second.tag) and {first.tag, second.tag} != {"JJ", "NNP"}):
+        return None
     after, stop = tree.under(second.index), joint.index - (tree[joint.index - 1].text == ",")
     while after[-1].tag in (",", ".", ":"):
         after.pop()
+    listed = first.relation == "conj"
+    if (stop < joint.index and not listed) or (listed and tree.child(first.head, "cc") is not None):
+        return None  # a comma ends a list, or a clause; "oil and gas and chemicals"
     right, starts = after[-1].index + 1, {"noun": _nouns, "name": _nouns, "VBZ": _states}.get(kind, _modifiers)
     spans = starts(tree, first, second, stop, right)
-    if spans is None:
+    if spans is None or spans[1] != joint.index + 1:
         return None
     pair = Pair(spans[0], stop, spans[1], right, first.index, second.index)
     return pair if _may_swap(tree, pair) else None
@@ -179,18 +209,18 @@ def _pair(tree: Parse, joint: Word) -> Pair | None:
 def _may_swap(tree: Parse, pair: Pair) -> bool:
     """Return whether neither side points to the other or has a place in time, and no pair of words is a fixed one."""
     first, second = tree[pair.left : pair.stop], tree[pair.start : pair.right]
-    if any(word.lower in _JOINED.barred or word.tag in _JOINED.pointing_tags for word in (*first, *second)):
-        return False
+    for word in (*first, *second):
+        plain = word.text.replace("-", "").replace("'", "").isalpha()
+        if word.lower in _JOINED.barred or word.tag in _JOINED.pointing_tags or not plain:
+            return False
     ends = (first[0].lower, second[0].lower), (first[-1].lower, second[-1].lower)
-    if ends[1][0] == ends[1][1] or any(tuple(map(_root, end)) in _fixed_pairs() for end in ends):
+    if first[-1].lower == second[-1].lower or any(tuple(map(_root, end)) in _fixed_pairs() for end in ends):
         return False
-    named = any(word.text[0].isupper() for word in (*first, *second)[_opens(tree, pair.left) :])
-    return not named or (first[-1].text[0].isupper() and second[-1].text[0].isupper())
-
-
-def _opens(tree: Parse, index: int) -> bool:
-    """Return whether a word has a capital only because it opens a sentence."""
-    return opens_sentence(tree, index) and tree[index].text[0].isupper() and keeps_capital(tree, index) is False
+    opening = opens_sentence(tree, pair.left) and first[0].text[0].isupper()
+    named = any(word.text[0].isupper() for word in (*first, *second)[opening:])
+    if named and not (first[-1].text[0].isupper() and second[-1].text[0].isupper()):
+        return False
+    return not opening or keeps_capital(tree, pair.left) is not None
 
 
 def _begin(tree: Parse, word: Word) -> list[Word]:
@@ -200,18 +230,25 @@ def _begin(tree: Parse, word: Word) -> list[Word]:
 
 def _nouns(tree: Parse, first: Word, second: Word, stop: int, right: int) -> tuple[int, int] | None:
     """Return where the first and the second begin."""
-    begins, going_on = [_begin(tree, word) for word in (first, second)], {word.tag for word in tree[right : right + 1]}
-    if (first.index + 1, second.index + 1) != (stop, right) or going_on & _JOINED.going_on_tags:
+    begins, after = [_begin(tree, word) for word in (first, second)], tree[right] if right < len(tree) else None
+    if (first.index + 1, second.index + 1) != (stop, right) or (
+        after is not None and after.tag in _JOINED.going_on_tags
+    ):
         return None  # "keeps me out of the home and hospital with my family"
+    if first.relation == "conj":
+        begins[0] = [word for word in begins[0] if word.index > first.head and word.tag not in (",", "CC")]
     determiners = [tree.child(word.index, "det", "poss", "predet") for word in (first, second)]
     own, other = (len(begin) - 1 - (det is not None) for begin, det in zip(begins, determiners, strict=True))
-    if (own > 0) != (other > 0):
+    if (own > 0) != (other > 0) and (own > 0 or determiners[1] is None):
         return None  # "good songs and jokes"
     if determiners[1] is not None:
-        same = determiners[0] is not None and determiners[0].lower == determiners[1].lower
+        low = {det.lower for det in determiners if det is not None}
+        same = determiners[0] is not None and not (len(low) == 2 and low & _JOINED.unshared)
         return (begins[0][0].index, begins[1][0].index) if same else None
-    if determiners[0] is not None and (own > 0 or determiners[0].lower in _JOINED.single or first.tag != second.tag):
-        return None  # "a camera and lenses"
+    if determiners[0] is not None and (
+        own > 0 or determiners[0].lower in _JOINED.single or first.tag != second.tag or first.tag[:3] == "NNP"
+    ):
+        return None  # "a camera and lenses", "the Americas and Africa"
     return begins[0][-1 - max(own, 0)].index, begins[1][0].index
 
 
@@ -220,7 +257,7 @@ def _modifiers(tree: Parse, first: Word, second: Word, stop: int, right: int) ->
     verbs = {first.tag, second.tag} & {"VBN", "VBG"} and not all(
         known_as(word.lower, "ADJ") for word in (first, second)
     )
-    if verbs:
+    if (first.index + 1, second.index + 1) != (stop, right) or verbs:
         return None  # "fruitful and multiplying"
     before, after = (
         [word for word in _begin(tree, head)[:-1] if word.relation == "advmod"] for head in (first, second)
@@ -232,13 +269,16 @@ def _modifiers(tree: Parse, first: Word, second: Word, stop: int, right: int) ->
 
 def _states(tree: Parse, first: Word, second: Word, stop: int, right: int) -> tuple[int, int] | None:
     """Return where both begin: "It is boring and lacks humour", two states of one subject, told in no order."""
+    of_one = tree.subject(first.index) is not None and tree.subject(second.index) is None
+    ends = right == len(tree) or tree[right].tag in (".", ",")
     told = {base(first.lower), base(second.lower)} <= _JOINED.states
-    return (first.index, second.index) if told else None
+    return (first.index, second.index) if of_one and ends and told else None
 
 
 # From "X, but Y" to "Although X, Y" and back, for sentences of two full clauses.
 
 _CLAUSES = Lists("clauses")
+_PAIRED = (("(", ")"), ("“", "”"), ("''", "''"), ('"', '"'))
 
 
 def switch(text: Analysis) -> str | None:
@@ -249,14 +289,16 @@ def switch(text: Analysis) -> str | None:
 
 
 def _switched(text: Analysis, tree: Parse) -> Iterator[str | None]:
-    """Yield the text with one sentence switched, for each sentence that has one such conjunction."""
-    clashing = {at for at in disagreeing(tree) if tree[at].relation == "nsubj"}  # "the bed were comfy but"
+    """Yield the text with one sentence switched, for each sentence that has one tree and one such conjunction."""
     for begin, end in text.spans:
         sentence = [word.index for word in tree if begin <= word.start < end]
-        while tree[sentence[0]].text == "@":
+        while len(sentence) > 2 and tree[sentence[0]].text == "@":
             del sentence[:2]
         marks = [index for index in sentence if text.low[index] in ("but", "although", "though")]
-        if len(marks) == 1 and clashing.isdisjoint(sentence):
+        runs_on = any(
+            tree[at].relation == "nsubj" for at in disagreeing(tree) & {*sentence}
+        )  # "the bed were comfy but"
+        if len(marks) == 1 and sum(tree[at].head == at for at in sentence) == 1 and not runs_on:
             change = _although if text.low[marks[0]] == "but" else _but
             yield change(text, tree, marks[0], range(sentence[0], sentence[-1] + 1))
 
@@ -266,11 +308,15 @@ def _although(text: Analysis, tree: Parse, mark: int, sentence: range) -> str | 
     first, end = tree[tree[mark].head], mark - (text.low[mark - 1] == ",")
     second = next((word for word in tree.children(first.index) if word.relation == "conj" and word.index > mark), None)
     top = tree[first.head] if first.relation == "conj" else first
-    if second is None or top.relation != "ROOT" or not (text.low[end - 1][-1].isalnum() or text.low[end - 1] in ")%"):
+    if tree[mark].relation != "cc" or second is None or top.relation != "ROOT" or "?" in text.low[mark : sentence.stop]:
         return None
-    stated = [_states_alone(tree, verb, begin) for verb, begin in ((top, sentence.start), (second, mark + 1))]
+    ends = text.low[end - 1][-1].isalnum() or text.low[end - 1] in ")%"
+    if not ends or _is_broken(text.low[sentence.start : end]) or sentence.start in protected(text, quotations=False):
+        return None
+    if not all(_states_alone(tree, verb, sentence.start) for verb in {top.index: top, first.index: first}.values()):
+        return None
     before = uncapitalized(text, tree, sentence.start, end)
-    if before is None or not all(stated) or _CLAUSES.broken & {*text.low[sentence.start : end]}:
+    if before is None or not _states_alone(tree, second, mark + 1):
         return None
     opening = "although" if tree[sentence.start].text[0].islower() else "Although"
     rest = text.text[tree[mark].end :].lstrip(" ,")
@@ -278,34 +324,45 @@ def _although(text: Analysis, tree: Parse, mark: int, sentence: range) -> str | 
 
 
 def _but(text: Analysis, tree: Parse, mark: int, sentence: range) -> str | None:
-    """Although X, Y -> X, but Y. Also Y, although X -> X, but Y."""
+    """Although X, Y -> X, but Y. Also Y, although X -> X, but Y where no pronoun loses what it stands for."""
     low, clause = text.low, tree[tree[mark].head]
     main, inside = tree[clause.head], tree.under(clause.index)
     start, end = inside[0].index, inside[-1].index + 1
     last, leads = sentence.stop - (low[sentence.stop - 1] in (".", "!")), start == sentence.start
-    other = tree.subject(main.index)
-    unknown = not leads or other is None or other.lower not in _CLAUSES.known
-    if main.relation != "ROOT" or mark != start or (unknown and _CLAUSES.pointing & {*low[mark + 1 : end]}):
-        return None  # "The film is good, although it is long": the pronoun would come before its noun
-    rest = range(end + 1, last) if leads else range(sentence.start, start - (low[start - 1] == ","))
-    stated = _states_alone(tree, clause, mark + 1) and rest and _states_alone(tree, main, rest.start, clause)
-    if not stated or _CLAUSES.broken & {*low[sentence.start : sentence.stop]}:
+    if (tree[mark].relation, clause.relation, main.relation) != ("mark", "advcl", "ROOT") or mark != start:
         return None
+    rest = range(end + 1, last) if leads else range(sentence.start, start - (low[start - 1] == ","))
+    if end - start != len(inside) or not rest or (low[end : end + 1] != (",",) if leads else end != last):
+        return None
+    stated = _states_alone(tree, clause, mark + 1) and _states_alone(tree, main, rest.start, clause)
+    if not stated or _is_broken(low[sentence.start : sentence.stop]):
+        return None
+    told, other = ((subject.lower if (subject := tree.subject(verb.index)) else "") for verb in (clause, main))
+    if _CLAUSES.pointing & {*low[mark + 1 : end]} and (other not in _CLAUSES.known if leads else told != other):
+        return None  # "The film is good, although it is long": the pronoun would come before its noun
     first = in_case_of(tree[sentence.start].text[0], text.text[tree[mark + 1].start : tree[end - 1].end])
     second = text.text[tree[rest.start].start : tree[rest.stop - 1].end]
     second = second if leads else uncapitalized(text, tree, rest.start, rest.stop) or ""
     return second and f"{text.text[: tree[sentence.start].start]}{first}, but {second}{text.text[tree[last - 1].end :]}"
 
 
+def _is_broken(low: tuple[str, ...]) -> bool:
+    """Return whether marks part a clause, or a bracket or quotation in it is not closed."""
+    odd = (low.count(mark) % 2 if mark == end else low.count(mark) != low.count(end) for mark, end in _PAIRED)
+    return not _CLAUSES.broken.isdisjoint(low) or any(odd)
+
+
 def _states_alone(tree: Parse, verb: Word, begin: int, apart: Word | None = None) -> bool:
     """Return whether a clause that begins at a word is a statement."""
     subject = tree.subject(verb.index)
-    if subject is None or not tree.is_finite(verb.index):
+    if subject is None or subject.index > verb.index or not tree.is_finite(verb.index):
         return False
     before = [child for child in tree.children(verb.index) if child.index < verb.index and child is not apart]
     runs_on = any(child.relation in _CLAUSES.running_on for child in before)  # "it is long, I like it, but"
     if runs_on or subject.tag in ("WP", "WDT", "WRB") or subject.lower == "that":
         return False  # "that's okay, but"
+    if any(word.low in ("not", "n't") and after.low in ("only", "just", "merely") for word, after in pairwise(tree)):
+        return False
     opening = tree[begin]
     while opening.index not in (verb.index, opening.head) and opening.head != verb.index:
         opening = tree[opening.head]
@@ -352,8 +409,8 @@ def judging() -> frozenset[str]:
 def find(text: Analysis, joint: str = "than") -> Comparison | None:
     """Return the comparison of two noun phrases that is a clause of its own, "A is faster than B"; None where there is
     none, or something else in the text may stand or fall with which of the two is the subject."""
-    tree = tree_of(text.tokens) if text.low.count(joint) == 1 and text.words.isdisjoint(_COMPARISON.unreal) else None
-    if tree is None:
+    tree = tree_of(text.tokens) if text.low.count(joint) == 1 and "?" not in text.words else None
+    if tree is None or text.words & _COMPARISON.unreal:
         return None
     than = tree[text.low.index(joint)]
     quality, verb = tree[than.head], tree[tree[than.head].head]
@@ -361,38 +418,57 @@ def find(text: Analysis, joint: str = "than") -> Comparison | None:
     if subject is None or other is None or finite is None or not quality.index:
         return None
     start = quality.index - (tree[quality.index - 1].lower in ("more", "less"))
-    compares = tree[start].head == quality.index if start < quality.index else quality.tag in ("JJR", "RBR")
     first, second = (range(side[0].index, side[-1].index + 1) for side in map(tree.under, (subject.index, other.index)))
     found = Comparison(first, second, range(start, than.index), other, finite, verb)
     fits = (
         (first.stop, second.start, quality.index) == (finite.index, than.index + 1, than.index - 1)
         and than.relation == "prep"
-        and (quality.lower == "different" if joint == "from" else compares)
+        and (base(verb.lower) in _COMPARISON.copulas or verb.text[0] in "'’")
+        and (quality.lower == "different" if joint == "from" else _is_comparative(tree, quality, start))
         and all(_is_side(tree, head, side) for head, side in ((subject, first), (other, second)))
         and all(_is_beside(tree, word, found) for word in tree.under(verb.index))
+        and _COMPARISON.pointing.isdisjoint(text.low[second.stop :])
+        and protected(text).isdisjoint([*first, *second])
+        and verb.relation not in ("relcl", "acl", "pcomp")
     )
-    return found if fits else None
+    before, after = tree[max(first.start - 1, 0)], tree[min(second.stop, len(tree) - 1)]
+    begins = first.start == 0 or before.relation in ("cc", "mark") or before.text[-1] in '.!:,;("“'
+    ends = second.stop == len(tree) or not after.text[0].isalnum() or after.relation in ("cc", "mark", "advmod")
+    return found if fits and begins and ends else None
+
+
+def _is_comparative(tree: Parse, quality: Word, start: int) -> bool:
+    if tree.child(quality.index, "det", "conj"):
+        return False
+    if start < quality.index:
+        return tree[start].head == quality.index and (quality.tag in ("JJ", "VBN", "VBG") or quality.lower == "fun")
+    known = quality.tag in ("JJR", "RBR") and quality.lower not in ("more", "less")
+    return known or quality.lower in antonyms()
 
 
 def _is_side(tree: Parse, head: Word, side: range) -> bool:
-    """Return whether a noun phrase without marks may stand on either side of a comparison."""
-    if {tree[at].lower for at in side} & ({*',;:()"“”-'} | _COMPARISON.barred):
-        return False
+    """Return whether a noun phrase, whole and without marks, may stand on either side of a comparison."""
+    low = {tree[at].lower for at in side}
+    whole = len(tree.under(head.index)) == len(side) and not low & ({*',;:()"“”-'} | _COMPARISON.barred)
     if head.tag[:3] == "PRP" or head.tag == "DT":
-        return len(side) == 1
-    acts = head.lower.endswith("ing") and base(head.lower) != head.lower  # "more alienating than involving"
-    led = tree.child(head.index, "det", "poss", "amod", *(("dobj", "prep") if acts else ()))
-    return led is not None or (head.tag[:2] == "NN" and not acts)
+        return whole and len(side) == 1
+    led = tree.child(head.index, "det", "poss", "amod") is not None
+    if head.lower.endswith("ing") and base(head.lower) not in (None, head.lower):  # "more alienating than involving"
+        return whole and (led or tree.child(head.index, "dobj", "prep") is not None)
+    return whole and (led or head.tag[:2] == "NN")
 
 
 def _is_beside(tree: Parse, word: Word, found: Comparison) -> bool:
     """Return whether a word under the verb may stay where it is when the sides change places: between verb and
     comparative a degree; nothing before the subject; behind the second side what has a subject of its own."""
-    if found.finite.index < word.index < found.quality.start and word is not found.verb:
+    inside = found.finite.index < word.index < found.quality.start and word is not found.verb
+    if inside and tree[word.head].index in (found.verb.index, found.quality.stop - 1):
         return word.relation in ("advmod", "neg", "aux", "npadvmod")
+    if word.head != found.verb.index:
+        return True
     led = word.index < found.first.start and word.relation in ("prep", "npadvmod", "advcl", "ccomp")
     shared = word.relation in ("conj", "advcl", "ccomp", "xcomp") and tree.subject(word.index) is None
-    return word.head != found.verb.index or not (led or shared)  # "Cutting down on time, it was faster"
+    return not led and not (shared and word.index > found.second.stop)  # "Cutting down on time, it was faster"
 
 
 def rephrase(text: Analysis) -> str | None:
