@@ -97,14 +97,7 @@ def exclamation(text: Analysis, choices: random.Random, strict: bool = True) -> 
 _ADDING = "adding words"
 
 
-@of_sentences(
-    "MR2.1",
-    version="5",
-    family=_ADDING,
-    check=opinionated(stronger),
-    carry=stays("positive", "negative"),
-    params=_STRICT,
-)
+@of_sentences("MR2.1", family=_ADDING, check=opinionated(stronger), carry=stays("positive", "negative"), params=_STRICT)
 def emphasizing_adverbs(text: Analysis, choices: random.Random, strict: bool = True) -> str | None:
     """An emphasizing adverb is put before an adjective or a verb of liking; the sentiment grows stronger.
 
