@@ -18,6 +18,7 @@ from scipy import linalg, stats
 from sqlalchemy import Engine, select
 
 import audit
+from audit.corpora.recordings import unescape_entities
 from audit.errors import AuditError, BadFile, NotInstalled, UnknownName, install_line
 from audit.false_satisfaction.cells import read_cells
 from audit.files import read_table, sha_of
@@ -204,6 +205,9 @@ def read_chains(path: str | Path) -> Chains:
     if frame.empty:
         raise BadFile(f"{path}: none of the {number:,} rows has all of {', '.join(CHAIN)}")
     note(frame.index[frame.duplicated()], "repeat another row in every column")
+    for text in ("direct", "alternate"):
+        entities = frame[text] != frame[text].map(unescape_entities)
+        note(frame.index[entities], f"have an HTML entity in {text}, compared as it stands")
     note(frame.index[frame["pivot"] == frame["target"]], "go over their own target language, which is no other way")
     frame = frame.drop(columns=list(FUNCTIONS)).rename_axis("line").reset_index()
     lacking = [name for name in OPTIONAL if name not in table]

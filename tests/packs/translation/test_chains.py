@@ -31,7 +31,7 @@ def test_what_is_useless_is_left_out_and_told(tmp_path):
         ",T,fr,zh,甲,乙,0.5,0,0",
         "a,T,fr",
     )
-    assert [(rows(note), ": left out" in note) for note in chains.notes] == [(1, True)] * 3 + [(1, False)] * 2
+    assert [(rows(note), ": left out" in note) for note in chains.notes] == [(1, True)] * 3 + [(1, False)] * 3
     assert (chains.rows, chains.frame["line"].tolist()) == (6, [2, 3, 4])
     lacking = read(tmp_path, "a,zh,甲,乙", head="system,target,direct,alternate")
     assert (lacking.lacking[:2], lacking.frame["source"].tolist()) == (["source", "pivot"], [""])
