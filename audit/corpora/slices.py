@@ -16,7 +16,7 @@ import numpy as np
 from audit.corpora.base import Row
 from audit.errors import AuditError, first_line
 from audit.messages import message
-from audit.text.ngram_model import held_out_perplexities, model_words
+from audit.text.ngram_model import HeldOut, model_words
 from audit.text.tools import phrase_pattern
 
 Value = str | bool | float | None
@@ -171,7 +171,10 @@ def perplexity(rows: Sequence[Row]) -> list[float]:
     scores = np.full(len(rows), np.nan)
     for language in dict.fromkeys(languages.tolist()):
         places = np.flatnonzero(languages == language)
-        scores[places] = held_out_perplexities([texts[place] for place in places], language)
+        own = [texts[place] for place in places]
+        models = HeldOut(own, language, folds=5, words=np.inf)
+        by_text = {text: models.perplexity(text) for text in set(own)}
+        scores[places] = [by_text[text] for text in own]
     return [float(score) for score in scores]
 
 

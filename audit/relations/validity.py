@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from audit.errors import EXTRAS, AuditError, UnknownName, install_line
 from audit.resources import attribute
 from audit.tasks import Input
-from audit.text.ngram_model import Halves, model_words
+from audit.text.ngram_model import HeldOut, model_words
 
 if TYPE_CHECKING:
     from audit.relations.base import Relation
@@ -250,16 +250,16 @@ def bleu(source: Input, follow_up: Input) -> float:
     return min(1.0, float(sentence_bleu([reference], hypothesis, weights, SmoothingFunction().method2)))
 
 
-def _fit_halves(inputs: Sequence[Input]) -> dict[str, Halves]:
+def _fit_halves(inputs: Sequence[Input]) -> dict[str, HeldOut]:
     by_language: dict[str, list[str]] = {}
     for item in inputs:
         for text, language in zip(item.texts, item.languages, strict=False):
             by_language.setdefault(language, []).append(text)
-    return {language: Halves(texts, language) for language, texts in by_language.items()}
+    return {language: HeldOut(texts, language) for language, texts in by_language.items()}
 
 
 @measure("perplexity-ratio", better="low", most=math.inf, fit=_fit_halves)
-def perplexity_ratio(source: Input, follow_up: Input, models: Mapping[str, Halves]) -> float:
+def perplexity_ratio(source: Input, follow_up: Input, models: Mapping[str, HeldOut]) -> float:
     """Perplexity of the follow-up, divided by that of the source, under trigrams of the study's other sources.
 
     Above 1 the follow-up's words are less usual in the corpus than the source's; of several texts that changed, the

@@ -84,7 +84,7 @@ class NgramModel:
     def perplexity(self, text: str) -> float:
         """Return 2 to the mean bits that each word and the end of a text take: 1 and more; the higher, the less usual.
 
-        A text that was among those fitted looks more usual than it is: `Halves` leaves it out.
+        A text that was among those fitted looks more usual than it is: `HeldOut` leaves it out.
         """
         logs = [math.log(self._probability(gram)) for gram in self._grams(text)]
         return math.exp(-math.fsum(logs) / len(logs))
@@ -103,42 +103,29 @@ class NgramModel:
         return probability
 
 
-def _fold(text: str, folds: int) -> int:
-    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") % folds
+class HeldOut:
+    """Models of texts that leave out a part of them each, the folds, so that a text is never measured by itself.
 
-
-class Halves:
-    """Two models of texts, each of one half of them: a text that was fitted is measured by the half that lacks it.
-
-    No more texts are fitted, in their order, than have `words` words: a million of film reviews take 2 s and 315 MB.
+    A text's content says its fold, so equal texts are in one, whatever their order. No more texts are fitted than have
+    `words` words: a million of film reviews take 2 s and 315 MB.
     """
 
-    def __init__(self, texts: Iterable[str], language: str = "", words: int = 1_000_000):
-        halves: tuple[list[str], list[str]] = [], []
+    def __init__(self, texts: Iterable[str], language: str = "", folds: int = 2, words: float = 1_000_000):
+        parts: list[list[str]] = [[] for _ in range(folds)]
         for text in texts:
             if words <= 0:
                 break
-            halves[_fold(text, 2)].append(text)
+            parts[self._fold(text, folds)].append(text)
             words -= len(model_words(text, language))
-        self._models = [NgramModel(half, language) for half in halves]
+        others = ([text for part in parts if part is not own for text in part] for own in parts)
+        self._models = [NgramModel(fitted, language) for fitted in others]
 
     def perplexity(self, text: str, like: str | None = None) -> float:
-        """Return it under the half that lacks the text, or the text which it is to be compared `like`. NaN where that
-        half has no text."""
-        model = self._models[1 - _fold(text if like is None else like, 2)]
+        """Return it under the model that lacks the text, or the text which it is to be compared `like`; NaN where that
+        was fitted to no text."""
+        model = self._models[self._fold(text if like is None else like, len(self._models))]
         return model.perplexity(text) if model.texts else math.nan
 
-
-def held_out_perplexities(texts: Sequence[str], language: str = "", order: int = 3, folds: int = 5) -> list[float]:
-    """Return the perplexity of each text, in order, under a model of the texts of the other folds.
-
-    Texts fall into folds by their content, so equal texts are in one, whatever their order. NaN where no other fold has
-    a text.
-    """
-    fold = {text: _fold(text, folds) for text in set(texts)}
-    perplexity: dict[str, float] = {}
-    for number in sorted(set(fold.values())):
-        model = NgramModel([text for text in texts if fold[text] != number], language, order)
-        own = (text for text in fold if fold[text] == number)
-        perplexity |= {text: model.perplexity(text) if model.texts else math.nan for text in own}
-    return [perplexity[text] for text in texts]
+    @staticmethod
+    def _fold(text: str, folds: int) -> int:
+        return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") % folds

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.text.ngram_model import NgramModel, held_out_perplexities, model_words
+from audit.text.ngram_model import HeldOut, NgramModel, model_words
 
 TEXTS = ["the cat sat .", "the dog sat .", "a cat ran .", "the cat ran away ."]
 
@@ -38,8 +38,7 @@ def test_every_text_has_a_perplexity_of_one_or_more(texts, text, language):
 
 
 def test_texts_are_scored_without_themselves():
-    fitted = NgramModel(TEXTS, "en")
-    held_out = held_out_perplexities(TEXTS, "en")
-    assert all(without > fitted.perplexity(text) for without, text in zip(held_out, TEXTS, strict=True))
-    assert held_out_perplexities(TEXTS[::-1], "en") == held_out[::-1]
-    assert math.isnan(held_out_perplexities(["alone", "alone"])[0])
+    fitted, held_out, turned = NgramModel(TEXTS, "en"), HeldOut(TEXTS, "en", 5), HeldOut(TEXTS[::-1], "en", 5)
+    for text in TEXTS:
+        assert fitted.perplexity(text) < held_out.perplexity(text) == turned.perplexity(text)
+    assert math.isnan(HeldOut(["alone", "alone"]).perplexity("alone"))

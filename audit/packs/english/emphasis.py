@@ -1,11 +1,10 @@
 """Feelings made stronger, or denied: emphasizing adverbs, capitals, and the negation of the main verb."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-from audit.packs.english.guard import article, opens_sentence, protected
+from audit.packs.english.guard import opens_sentence, protected, put
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.polarity import feelings, leaning, polar_words
 from audit.packs.english.tagging import base, forms, known_as
@@ -27,14 +26,6 @@ _UNREAL = NEGATIONS - {"little", "few"} | _EMPHASIS.unreal
 """What is under these, or after them in the same phrase, is not stated: it is wished, asked, compared or not there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """An adverb may stand before token `index`; `degree` says which ones (a key of ADVERBS)."""
-
-    index: int
-    degree: str
-
-
 @cache
 def gradable() -> Mapping[str, tuple[str, str]]:
     """Return adjective, or form of a verb of liking -> (degree, place), from data/lexicons/gradable.tsv."""
@@ -54,8 +45,9 @@ def _fixed() -> Mapping[str, frozenset[str]]:
     return {adjective: words(nouns) for degree, adjective, nouns in rows if degree == "never"}
 
 
-def places(text: Analysis, strict: bool = True) -> list[Place]:
-    """Return every place where an adverb reads well and makes the sentiment stronger, in order.
+def places(text: Analysis, strict: bool = True) -> dict[int, str]:
+    """Return the index of each word before which an adverb reads well and makes the sentiment stronger -> which ones
+    (a key of ADVERBS), in order.
 
     Nothing that is negated, compared, conceded, only wished, or already modified is emphasized: "not very good" is
     weaker than "not good". `strict`: only words that praise or blame, and only where all that are not conceded do the
@@ -66,23 +58,22 @@ def places(text: Analysis, strict: bool = True) -> list[Place]:
     fit = [word for word in tree if word.lower in entries and _reads(tree, word, entries[word.lower][1])]
     fit = [word for word in fit if _is_stated(tree, word)]
     apart = _conceded(tree) | protected(text) if fit else set()
-    found = [Place(word.index, entries[word.lower][0]) for word in fit if word.index not in apart]
+    found = {word.index: entries[word.lower][0] for word in fit if word.index not in apart}
     if not (strict and found):
         return found
-    poles = {place.index: 1 for place in found if text.low[place.index].startswith("like")}
+    poles = {at: 1 for at in found if text.low[at].startswith("like")}
     poles |= {index: pole for index, pole in polar_words(text).items() if index not in apart}
-    return [place for place in found if place.index in poles] if len({*poles.values()}) == 1 else []
+    return {at: found[at] for at in found if at in poles} if len({*poles.values()}) == 1 else {}
 
 
-def emphasized(text: Analysis, place: Place, adverb: str) -> str:
-    """Return the text with the adverb there."""
-    word, tokens = text.tokens[place.index].text, text.tokens
+def emphasized(text: Analysis, at: int, adverb: str) -> str:
+    """Return the text with the adverb before this word."""
+    word = text.tokens[at].text
     if word.isupper() and len(word) > 1:
         adverb = adverb.upper()
-    elif opens_sentence(tokens, place.index) and word[0].isupper():
+    elif opens_sentence(text.tokens, at) and word[0].isupper():
         adverb, word = adverb.capitalize(), word.lower()
-    before = {place.index - 1: article(tokens[place.index - 1].text, adverb)} if place.index else {}
-    return text.replace({place.index: f"{adverb} {word}", **before})
+    return text.replace(put(text.tokens, {at: f"{adverb} {word}"}))
 
 
 def _reads(tree: Parse, word: Word, place: str) -> bool:

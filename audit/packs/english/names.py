@@ -8,8 +8,8 @@ two disagree, or that names more, makes no group.
 import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from audit.packs.english.guard import article, in_case_of, put
 from audit.packs.english.meaning import asks, opens_quotation
@@ -129,8 +129,7 @@ def places(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | Non
 _TITLES = {"mr": "m", "mr.": "m", "ms": "f", "ms.": "f", "mrs": "f", "mrs.": "f", "miss": "f"}
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
+class Person(NamedTuple):
     """A person that a text names: first name and surname, either empty where it is not told; m, f, or empty."""
 
     first: str

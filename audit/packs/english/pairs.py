@@ -13,7 +13,6 @@ from collections.abc import Sequence
 
 from audit.packs.english.emphasis import negate
 from audit.packs.english.guard import inside_sentence, is_statement, passages
-from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.perturbations import (
     SENTENCES,
     appended,
@@ -23,8 +22,7 @@ from audit.packs.english.perturbations import (
     parsed,
     perturbation,
 )
-from audit.packs.english.tagging import forms, is_form
-from audit.packs.english.vocabulary import BE_FINITE, FINITE, MODALS, NEGATIONS, Lists, lines
+from audit.packs.english.vocabulary import FINITE, MODALS, NEGATIONS, Lists, lines
 from audit.relations.base import Carry, Outcome, Rewritten, Seen, Verdict, always
 from audit.relations.expect import Labelled, regardless, same_interval
 from audit.relations.uses import SECOND, Use, leading, uses
@@ -237,9 +235,6 @@ def text_with_itself(texts: Sequence[Analysis], choices: random.Random) -> Rewri
 _ASKING = "the question put otherwise"
 _ANSWERED = uses("question-answering")
 _FRAMES = ("Can you tell me:", "I would like to know:", "Please answer this:", "My question is:", "Please tell me:")
-_INDIRECT = (
-    "Can you tell me {}?", "Do you know {}?", "I would like to know {}.", "Could you tell me {}?", "Please tell me {}.",
-)  # fmt: skip
 
 
 @perturbation("polite-question", family=_ASKING, tasks=_ANSWERED)
@@ -249,78 +244,6 @@ def polite_question(text: Analysis, choices: random.Random) -> str | None:
         return None
     frame = choices.choice(_FRAMES)
     return f"{frame.lower() if text.text.islower() else frame} {text.text}"
-
-
-@parsed("indirect-question", family=_ASKING, tasks=_ANSWERED)
-def indirect_question(text: Analysis, choices: random.Random) -> str | None:
-    """The question is asked indirectly: "Can you tell me where ...?"."""
-    asked = _in_order(text)
-    return choices.choice(_INDIRECT).format(asked[0].lower() + asked[1:]) if asked else None
-
-
-def _in_order(text: Analysis) -> str | None:
-    """Return a plain question that opens with a question word, as a statement orders it."""
-    tree = tree_of(text.tokens) or Parse()
-    if len(text.spans) != 1 or not text.text.rstrip().endswith("?") or len(tree.roots()) != 1:
-        return None
-    root = tree.roots()[0]
-    tensed = tree.tensed(root.index)
-    if tensed is None or tensed.index == 0 or not any(word.tag[0] == "W" for word in tree[: min(3, tensed.index)]):
-        return None
-    joined = any(word.low in _LISTS.joining and word.tag != "POS" for word in tree)
-    if joined or any(word.tag[0] == "W" for word in tree[tensed.index :]):
-        return None
-    end, asked = tree[-1].start, text.text[: tree[tensed.index - 1].end]
-    subject, verb = _inverted_subject(tree, root, tensed), _verb(root, tensed)
-    if subject is None:
-        return f"{asked} {text.text[tensed.start : end].rstrip()}" if _has_order(tree, root, tensed) else None
-    if verb is None:
-        return None
-    said = subject[-1].end
-    between = text.text[said : root.start].strip() if root is not tensed else ""
-    behind = text.text[root.end if root is not tensed else said : end].strip()
-    parts = (asked, text.text[subject[0].start : said], verb[0], between, verb[1], behind)
-    return " ".join(filter(None, parts))
-
-
-def _has_order(tree: Parse, root: Word, tensed: Word) -> bool:
-    """Return whether the question word is the subject, so that nothing is inverted: "Who built it?"."""
-    subject, after = tree.subject(root.index), tree[tensed.index + 1]
-    if subject is None or subject.index >= tensed.index or after.low == "there" or root.index - tensed.index > 2:
-        return False
-    if root.low in BE_FINITE or tensed.low in ("do", "does", "did"):
-        return False
-    return tensed.low not in ("had", "has", "have") or after.tag == "VBN"
-
-
-def _inverted_subject(tree: Parse, root: Word, tensed: Word) -> Sequence[Word] | None:
-    """Return the words of a subject right behind the verb that has the tense."""
-    after = tree[tensed.index + 1]
-    if after.low == "there" and after.tag == "EX":
-        return [after]
-    behind = [word for word in tree.children(root.index) if word.index > tensed.index and word.tag[0] != "W"]
-    subject = next((word for word in behind if word.relation in ("nsubj", "nsubjpass", "attr")), None)
-    if subject is None or (root is not tensed and subject.index > root.index):
-        return None
-    under = tree.under(subject.index)
-    if any(word.relation in ("acl", "relcl") for word in under) or under[-1].tag[:2] in ("JJ", "RB", "IN", "VB"):
-        return None
-    if root is tensed and len(under) > 1 and is_form(under[-1].low, "VBN"):
-        return None  # "is a concert given", "is a piece worth"
-    whole = [word.index for word in under] == list(range(after.index, after.index + len(under)))
-    return under if whole else None
-
-
-def _verb(root: Word, tensed: Word) -> tuple[str, str] | None:
-    """Return the helping verb, if any is left, and the main verb of the statement."""
-    if tensed.low not in ("do", "does", "did"):
-        return tensed.text, root.text if root is not tensed else ""
-    if root is tensed or root.tag != "VB":
-        return None
-    if tensed.low == "do":
-        return "", root.text
-    inflected = forms(root.low, "VBZ" if tensed.low == "does" else "VBD")
-    return ("", "has" if (root.low, tensed.low) == ("have", "does") else inflected[0]) if inflected else None
 
 
 @perturbation("distractor-sentence", family=SENTENCES, tasks=_ANSWERED, by="input")

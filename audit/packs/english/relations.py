@@ -106,8 +106,8 @@ def emphasizing_adverbs(text: Analysis, choices: random.Random, strict: bool = T
     candidates = places(text, strict)
     if not candidates:
         return None
-    place = choices.choice(candidates)
-    return emphasized(text, place, choices.choice(ADVERBS[place.degree]))
+    at = choices.choice(list(candidates))
+    return emphasized(text, at, choices.choice(ADVERBS[candidates[at]]))
 
 
 @of_sentences("MR2.2", family=_ADDING, check=opinionated(different), carry=nothing, params=_STRICT)

@@ -1,9 +1,9 @@
 """Words in the place of others that say the same: contractions and full forms, synonyms, the other number."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from audit.packs.english.guard import article, in_case_of, opens_sentence, protected
 from audit.packs.english.parser import Parse, Word, tree_of
@@ -125,8 +125,7 @@ _ACRONYMS = ("TV", "PC")
 """Their capitals say nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Synonym:
+class Synonym(NamedTuple):
     """A form of a noun, its replacement and the contexts that allow it. `noun` is the singular that names the entry."""
 
     noun: str

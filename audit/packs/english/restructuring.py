@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from audit.packs.english.guard import (
     article,
@@ -136,8 +136,7 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """Two conjuncts as ranges of tokens, tokens[left:stop] and tokens[start:right], and the heads of both."""
 
     left: int
@@ -378,8 +377,7 @@ _TO_SUBJECT = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they"}
 _TO_OBJECT = {**{subject.lower(): obj for obj, subject in _TO_SUBJECT.items()}, "it": "this"}
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """Token ranges of one comparison, the head of its second side, and the verb and the word that agrees."""
 
     first: range

@@ -204,20 +204,11 @@ def read_chains(path: str | Path) -> Chains:
         frame = frame[frame[name] != ""]
     if frame.empty:
         raise BadFile(f"{path}: none of the {number:,} rows has all of {', '.join(CHAIN)}")
-    of_source = ["system", "source", "target"]
-    directs = frame.groupby(of_source)["direct"].transform("nunique")
-    alternates = frame.groupby([*of_source, "pivot", "direct"])["alternate"].transform("nunique")
-    entities = frame[["direct", "alternate"]] != frame[["direct", "alternate"]].map(unescape_entities)
-    for says, odd in {
-        "repeat another row in every column": frame.duplicated(),
-        "have an HTML entity in direct, compared as it stands": entities["direct"],
-        "have an HTML entity in alternate, compared as it stands": entities["alternate"],
-        "have another direct translation of a source by the same system than another row": directs > 1,
-        "have another alternate translation over the same pivot than another row": alternates > 1,
-        "go over their own target language, which is no other way": frame["pivot"] == frame["target"],
-    }.items():
-        if "translation" not in says or frame["source"].ne("").any():
-            note(frame.index[odd], says)
+    note(frame.index[frame.duplicated()], "repeat another row in every column")
+    for text in ("direct", "alternate"):
+        entities = frame[text] != frame[text].map(unescape_entities)
+        note(frame.index[entities], f"have an HTML entity in {text}, compared as it stands")
+    note(frame.index[frame["pivot"] == frame["target"]], "go over their own target language, which is no other way")
     frame = frame.drop(columns=list(FUNCTIONS)).rename_axis("line").reset_index()
     lacking = [name for name in OPTIONAL if name not in table]
     return Chains(Path(path).name, sha_of(Path(path)), number, frame, lacking, notes)
@@ -226,11 +217,10 @@ def read_chains(path: str | Path) -> Chains:
 def choose(chains: Chains, **chosen: Sequence[str] | None) -> Chains:
     """Return the chains whose `target` and `system` are among those named; None: all. Raises UnknownName."""
     frame = chains.frame
-    for column, names in chosen.items():
-        present = sorted(chains.frame[column].unique())
-        if unknown := [name for name in names or () if name not in present]:
+    for column, names in ((column, names) for column, names in chosen.items() if names is not None):
+        if unknown := sorted({*names} - {*(present := sorted(chains.frame[column].unique()))}):
             raise UnknownName(column, unknown[0], present)
-        frame = frame if names is None else frame[frame[column].isin(list(names))]
+        frame = frame[frame[column].isin(list(names))]
     return chains._replace(frame=frame)
 
 
@@ -257,9 +247,7 @@ def pivots_tables(
     frame["sentence"] = frame["source"].where(frame["source"].ne(""), frame["line"].astype(str))
     together = None if independent or "source" in chains.lacking else "sentence"
     back = frame["target"].eq(source_language)
-    unlike = int((back & frame["source"].ne("") & frame["source"].ne(frame["direct"])).sum())
-    notes = [f"Round trips whose direct translation is not the source: {unlike:,}."] if unlike else []
-    notes += chains.notes
+    notes = [*chains.notes]
     found, trips_by = {}, "target" if "pivot" in chains.lacking else "pivot"
     for name, part, factor in (("pivots", frame[~back], "target"), ("round_trips", frame[back], trips_by)):
         if part.empty:

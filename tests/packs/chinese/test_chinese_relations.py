@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.errors import NotInstalled
 from audit.packs.chinese import relations as chinese
 from audit.packs.chinese import taggers
 from audit.packs.chinese.relations import country, marks, name, nouns, occupation, reordered, verbs
@@ -66,11 +65,6 @@ def test_a_person_becomes_another_everywhere_who_agrees_with_what_tells_the_gend
 )
 def test_a_part_of_a_longer_name_or_word_stays(relation, text):
     assert texts_of(relation, text) is None
-
-
-def test_without_chatoperas_package_the_line_that_installs_it():
-    with pytest.raises(NotInstalled, match="pip install synonyms"):
-        chinese.chatopera_synonyms("医生")
 
 
 @pytest.mark.parametrize(

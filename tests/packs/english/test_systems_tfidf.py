@@ -83,14 +83,3 @@ def test_applying_the_model_is_what_scikit_learn_does() -> None:
     assert [model.positive(text) for text in texts] == pytest.approx(wanted.tolist(), abs=1e-12)
     assert model.positive("isn’t bad") == model.positive("isn't bad")
     assert model.positive("") == model.positive("zzz !") == 0.5
-
-
-@pytest.mark.slow
-def test_the_real_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
-    sentiment._model.cache_clear()
-    get_system("tfidf-logreg").prepare()
-    sentiment._model.cache_clear()
-    about = read(tmp_path, next(tmp_path.glob("*.npz")).stem).about
-    assert about["held_out_accuracy"] >= 0.87
-    capsys.readouterr()

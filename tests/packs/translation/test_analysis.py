@@ -83,22 +83,6 @@ def test_moore_as_published_and_by_hand():
     assert means.loc["low", ["se", "low"]].tolist() == pytest.approx([se, 13.15 - stats.t.ppf(0.975, 39) * se])
 
 
-@pytest.mark.slow
-def test_as_the_formulas_of_statsmodels():
-    import statsmodels.formula.api as formulas
-    from statsmodels.stats.anova import anova_lm
-
-    data = uneven()
-    theirs = formulas.ols("score ~ C(language, Sum) * C(system, Sum)", data).fit()
-    table = anova_lm(theirs, typ=3).drop(index=["Intercept", "Residual"])
-    tests = TwoWay(data, FACTORS).tests()
-    assert tests["f"].tolist() == pytest.approx(table["F"].tolist())
-    assert tests["p"].tolist() == pytest.approx(table["PR(>F)"].tolist())
-    for row in TwoWay(data, FACTORS).means("language").to_dict("records"):
-        cells = pd.DataFrame([(row["level"], name) for name in ("t0", "t1", "t2")], columns=list(FACTORS))
-        assert row["mean"] == pytest.approx(theirs.predict(cells).mean())
-
-
 def test_clusters_as_statsmodels():
     import statsmodels.formula.api as formulas
 

@@ -8,32 +8,10 @@ import pytest
 from nltk import Tree
 
 from audit.errors import BadFile, NotInstalled
-from audit.packs.translation import parsers, tools
-from audit.packs.translation.parsers import BeneparParser, HanlpParser, Parser
+from audit.packs.translation import parsers
+from audit.packs.translation.parsers import BeneparParser, HanlpParser
 from audit.packs.translation.tools import get_tool
 from audit.packs.translation.trees import leaf_spans
-
-
-class Flat(Parser):
-    """A parser for tests: all words right under S."""
-
-    name, version, languages = "flat", "flat 1", ("en", "es")
-
-    def __init__(self):
-        self.asked = []
-
-    def trees(self, texts, language):
-        self.asked.append(list(texts))
-        return [None if "?" in text else Tree("S", [Tree("X", [word]) for word in text.split()]) for text in texts]
-
-
-@pytest.fixture
-def flat(monkeypatch):
-    parser = Flat()
-    monkeypatch.setitem(tools.PARSERS, "flat", (lambda: parser, ""))
-    get_tool.cache_clear()
-    yield parser
-    get_tool.cache_clear()
 
 
 @pytest.mark.parametrize(
