@@ -10,16 +10,12 @@ from sqlalchemy import Connection, Engine, func, select, true
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.population import StudyRow
 from audit.false_satisfaction.resolution import Whose, known_answers
-from audit.messages import message
 from audit.sampling.samples import has_clear_gold
 from audit.statistics.intervals import effective_size_of_sums
 from audit.store import rows_among, snapshot
 from audit.store.core import group, output, source
 from audit.tasks import Output, get_task
 from audit.tasks.entities import EntityTask, f1, matches, rates
-
-NO_GOLD = message("no_rate.no_gold")
-PAIRS = "outputs of this task are judged one by one: a corpus has references, which are a proxy and never gold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +35,13 @@ class SystemAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class RightOutputs:
-    """One study: how many different texts of its sources have a label, and its systems by name; or the reason why
-    there is none.
+    """One study and its systems by name; none where no source has a label, or people judge outputs one by one.
 
     Systems have outputs for the sources of groups: what no relation applied to was not executed.
     """
 
     study: int
-    sources: int
-    systems: tuple[SystemAccuracy, ...]
-    reason: str | None = None
+    systems: tuple[SystemAccuracy, ...] = ()
     by: Literal["gold", "people"] = "gold"
     """Whose labels: the corpus's, or, where it has none, the answers of people that count. These are about sources of
     drawn groups alone: they compare systems on the same texts, and are no sample of the corpus."""
@@ -73,12 +66,12 @@ def _of_study(connection: Connection, row: StudyRow, systems: dict[int, str], wh
     study, task, by = row["id"], get_task(row["task"]), "gold"
     answers: dict[int, list[tuple[str, str]]] = {}
     if task.question_kind == "pair":
-        return RightOutputs(study, 0, (), PAIRS)
+        return RightOutputs(study)
     texts, rows = _by_gold(connection, study, row["imported"])
     if not texts and whose != "gold":
         by, (texts, rows) = "people", _by_people(connection, study, row["task"])
     if not texts:
-        return RightOutputs(study, 0, (), NO_GOLD)
+        return RightOutputs(study)
     counts: dict[tuple[int, str | None], list[int]] = {}
     for system, cluster, number, allowed, said in rows:
         if isinstance(task, EntityTask):
@@ -93,7 +86,7 @@ def _of_study(connection: Connection, row: StudyRow, systems: dict[int, str], wh
         alone = [(1, 1)] * hits + [(1, 0)] * (number - hits) if cluster is None else [(number, hits)]
         clusters.setdefault(system, []).extend(alone)
     right = tuple(_accuracy(str(systems[id]), clusters[id], rates(answers.get(id, ()))) for id in sorted(systems))
-    return RightOutputs(study, texts, right, by="gold" if by == "gold" else "people")
+    return RightOutputs(study, right, by="gold" if by == "gold" else "people")
 
 
 _Hits = list[tuple[int, str | None, int, frozenset[str], Output]]

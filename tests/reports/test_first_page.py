@@ -52,7 +52,7 @@ def test_a_more_accurate_system_is_named_in_the_first_sentence(tmp_path, right, 
     path.write_text(HEAD + "MR1.1,a,1000,900,300,15\nMR1.1,b,1000,800,300,150\n", encoding="utf-8")
     report = rerank(path)
     systems = tuple(SystemAccuracy(name, 100, number) for name, number in zip("ab", right, strict=True))
-    add_accuracy(report, [RightOutputs(None, 100, systems)])
+    add_accuracy(report, [RightOutputs(None, systems)])
     (entry,) = report["decisions"]
     assert entry["systems"] == ["a"]
     assert (entry["accuracy"]["best"], entry["accuracy"]["apart"]) == (named, apart)
