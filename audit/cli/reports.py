@@ -159,7 +159,7 @@ def agreement(
         kind: Any = "group" if about == "groups" else None
         rated = opinions(engine, task) if about == "false" else stored_ratings(engine, task, kind)
         if about in ("names", "words"):
-            rated = of_spans(engine, rated, "name" if about == "names" else "word")
+            rated = of_spans(rated, engine, "name" if about == "names" else "word")
         parts = attributed(engine, column) if column is not None and about != "false" else None
     if column is not None and parts is None:
         parts = rated.frame[["item", column]].set_axis(["item", "value"], axis=1).drop_duplicates()

@@ -98,7 +98,7 @@ def stored_agreement(engine: Engine, by: int | None = None, among: ColumnElement
     for task, kind in sorted(kinds, key=lambda asked: (asked[0], asked[1] == "group", asked[1])):
         try:
             rated = stored_ratings(engine, task, kind, by=by, among=among)
-            rated = of_spans(engine, rated, "name") if rated.labels is None else rated
+            rated = of_spans(rated, engine, "name") if rated.labels is None else rated
             report = agreement_report(rated)
         except AuditError as problem:
             if type(problem) is not AuditError:

@@ -144,7 +144,7 @@ def stored_ratings(
     return Rated(frame, labels, notes, origin)
 
 
-def of_spans(engine: Engine, rated: Rated, by: Literal["name", "word"]) -> Rated:
+def of_spans(rated: Rated, engine: Engine, each: Literal["name", "word"]) -> Rated:
     """Return ratings of texts, whose labels are spans, as ratings of each name that any of them has, or of each word: a
     kind, or `none`; names and words of one text are a cluster. Raises AuditError where the answers are no spans."""
     if rated.labels is not None:
@@ -154,13 +154,13 @@ def of_spans(engine: Engine, rated: Rated, by: Literal["name", "word"]) -> Rated
         texts = {str(id): text for id, (text, *_) in rows_among(connection, query, question.c.id, _ids(rated))}
     rows = []
     for item, of in rated.frame.groupby("item", sort=False):
-        for place, kinds in units(texts[item], list(of["label"]), by).items():
+        for place, kinds in units(texts[item], list(of["label"]), each).items():
             name = f"{item}/{place[0]}-{place[1]}"
             rows += [(name, who, kind, item) for who, kind in zip(of["annotator"], kinds, strict=True)]
     if not rows:
         raise AuditError("nobody has marked a name yet, so there is nothing to agree on")
     frame = pd.DataFrame(rows, columns=[*RATING, "cluster"])
-    return Rated(frame, None, rated.notes, {**rated.origin, "about": f"{by}s"})
+    return Rated(frame, None, rated.notes, {**rated.origin, "about": f"{each}s"})
 
 
 def _ids(rated: Rated) -> list[int]:

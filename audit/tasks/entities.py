@@ -210,7 +210,7 @@ class EntityTask:
         """Return why an answer cannot be about a text, as when its offsets count bytes; None where it can.
 
         >>> EntityTask().misfit("4-9 person", "Zoë Obama"), EntityTask().misfit("5-10 person", "Zoë Obama")
-        (None, "the span 5-10 is not in a text of 9 characters; offsets count characters from 0, not bytes")
+        (None, 'the span 5-10 is not in a text of 9 characters; offsets count characters from 0, not bytes')
         """
         for start, end, _ in read_spans(label) or ():
             if end > len(text) or text[start:end] != text[start:end].strip():

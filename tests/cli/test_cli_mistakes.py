@@ -58,7 +58,7 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([*RUN, "--corpus", "nothing", "--systems", "vader"], "unknown corpus 'nothing'; known are: imdb"),
+        ([*RUN, "--corpus", "nothing", "--systems", "vader"], "unknown corpus 'nothing'; known are: conll:FILE, imdb"),
         ([*RUN, "--corpus", "reviews.csv", "--systems", ","], "expected one or more names with commas"),
         ([*RUN, *GOOD, "--limit", "0"], "--limit 0: expected a whole number from 1"),
         ([*RUN, *GOOD, "--limit", "x"], "'--limit': 'x' is not a whole number"),

@@ -128,7 +128,7 @@ BAD = {
     "empty follow-up": (GROUP | {"follow_ups": [""]}, r"follow_ups: \[''\] must be a list of at least one text"),
     "an error as satisfied": (GROUP | {"outputs": [None, "negative"]}, "so that the verdict is error or left out"),
     "unknown label": (GROUP | {"outputs": ["bad", "negative"]}, "label 'bad' is not one of positive"),
-    "unknown task": (GROUP | {"task": "cooking"}, "unknown task 'cooking'; known are: classification, inference"),
+    "unknown task": (GROUP | {"task": "cooking"}, "unknown task 'cooking'; known are: classification, entities"),
     "score above 1": (json.dumps(GROUP).replace("0.9", "90"), "score 90.0 is not a number from 0 to 1"),
     "NUL in a text": (GROUP | {"follow_ups": ["a\0b"]}, "a text holds a NUL byte; remove it"),
     "the same group": (GROUP, "the same group of the same relation and system is in line 1"),

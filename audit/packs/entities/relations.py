@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from audit.relations import Outcome, Verdict
 from audit.relations.base import Carry, Chained, Member, Rewriting, Rewritten, Seen, Source, Steps, Words
@@ -341,17 +340,38 @@ ADDED: Mapping[str, tuple[Change, tuple[str, ...], str]] = {
     "concatenated": (concatenated, ("en",), "what the whole is about"),
 }
 """Relation -> the function that adds a sentence, its languages, and what it may break."""
-BORROWED = (
-    "upper-case", "final-mark", "punctuation-added", "typos", "adverbs", "opening-phrase", "wide-spaces", "tense"
-)  # fmt: skip
-"""Relations of other tasks in English, after which the spans are where the words are."""
-for _name in (*ADDED, *BORROWED):
-    if _name in ADDED:
-        _rewrite, _languages, _may_break = ADDED[_name]
-        _does = str(_rewrite.__doc__)
-    else:
-        _of: Any = get_relation("classification", _name)
-        _rewrite, _languages, _may_break, _does = _of.perturb, ("en",), _of.may_break, _of.summary.rpartition(";")[0]
+BORROWED: Mapping[str, tuple[str, str]] = {
+    "upper-case": ("All letters are capitals", "names that are told by their capitals alone"),
+    "final-mark": ("The last mark is left out, or put where there is none", "headings, which have none"),
+    "punctuation-added": (
+        "A dash, star or arrow, or a second stop, is added",
+        "names that end with a mark",
+    ),
+    "typos": ("A letter of one word in ten is that of a key beside it", "names that nobody knows"),
+    "adverbs": ('By the main verb stands "actually" or the like', "titles of works"),
+    "opening-phrase": ("A phrase that says nothing stands before the text", "headings, and lists of names"),
+    "wide-spaces": ("Two or three spaces stand between some words", "tables that are made of spaces"),
+    "tense": ("Finite verbs change from the present to the past, or back", "titles that are sentences"),
+}
+"""Relation of other tasks in English, after which the spans are where the words are -> what it does, and may break."""
+
+
+@dataclass(frozen=True)
+class _Borrowed:
+    """The change of a relation of other tasks."""
+
+    name: str
+
+    def __call__(self, text: Analysis, choices: random.Random) -> str | list[str] | None:
+        change: Change = get_relation("classification", self.name).perturb  # type: ignore[attr-defined]
+        return change(text, choices)
+
+
+_AROUND: dict[str, tuple[Change, tuple[str, ...], str, str]] = {
+    name: (change, languages, str(change.__doc__), may_break) for name, (change, languages, may_break) in ADDED.items()
+}
+_AROUND |= {name: (_Borrowed(name), ("en",), does, may_break) for name, (does, may_break) in BORROWED.items()}
+for _name, (_rewrite, _languages, _does, _may_break) in _AROUND.items():
     register(
         Rewriting(
             task="entities",
@@ -364,6 +384,7 @@ for _name in (*ADDED, *BORROWED):
             keeps="every name",
             may_break=_may_break,
             rewrite=_Around(_rewrite),
+            texts=(0,),
             check=spans_move,
             question={
                 "en": "Does text B have the names of text A, of the same kinds, and no others but those added?",

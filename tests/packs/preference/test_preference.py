@@ -186,4 +186,4 @@ def test_points_near_gold_are_right():
         audit.run(frame, [judge], ["polite-instruction"], task="points", progress=False).answer_with_gold().report()
     )
     assert (report.cells[0].satisfied, report.cells[0].false) == (4, 2)
-    assert report.document["accuracy"][0]["systems"][0]["right"] == 2
+    assert report.document["decisions"][0]["accuracy"]["systems"][0]["accuracy"]["value"] == 0.5

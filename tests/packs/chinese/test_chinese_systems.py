@@ -43,7 +43,7 @@ def test_it_is_trained_once_and_says_so(small, capsys, kind):
     about = read(small, next(small.glob("*.npz")).stem).about
     assert about["texts"] == about["held_out"] == 36
     assert about["held_out_accuracy"] > 0.9
-    assert {file.suffix for file in small.iterdir()} == {".npz", ".lock"}
+    assert {file.suffix for file in small.iterdir()} == {".npz"}
 
 
 def test_a_damaged_cache_is_trained_again(small, capsys):
