@@ -61,7 +61,7 @@ def test_every_place_says_the_same_number_of_open_questions(database):
     of_studies = [study_report(engine, study=study)["overall"] for study in (1, 2)]
     assert sum(map(open_questions, of_studies)) == counted.open
     for study, overall in zip((1, 2), of_studies, strict=True):
-        shown = worker.ASKS["totals"](worker._Database(where, []), by=people["mia"], study=study)["questions"]
+        shown = worker.ASKS["totals"](worker._Database(where, ()), by=people["mia"], study=study)["questions"]
         assert shown["open"] == open_questions(overall) > 0
         assert shown["open_groups"] == overall["waiting_groups"]
         assert shown["audits"] == overall["audits_waiting"]

@@ -56,7 +56,7 @@ ROWS = {
     tables.Setting: st.fixed_dictionaries({"name": words, "value": anything}),
     tables.Invitation: st.fixed_dictionaries(
         {"id": st.integers(1, 3), "annotator_id": st.none() | st.just(1), "role": words, "languages": words,
-         "studies": maybe, "code": maybe, "uses_left": st.integers(0, 9), "created_at": moments, "expires_at": moments}
+         "code": maybe, "uses_left": st.integers(0, 9), "created_at": moments, "expires_at": moments}
     ),
 }  # fmt: skip
 """Rows of tables that have every kind of column between them; few keys, so that some come twice."""
