@@ -13,7 +13,7 @@ from audit.relations.validity import Fitted, fitted_for, limited, limits_by_rela
 from audit.runner.options import ONCE, CommonOptions, RunOptions
 from audit.runner.studies import Sampled
 from audit.systems.base import System
-from audit.tasks import Input, matches
+from audit.tasks import Input, base_of, matches
 
 
 def fitting(corpus: Corpus, options: CommonOptions = ONCE, alone: bool = True) -> list[Relation]:
@@ -98,7 +98,7 @@ def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Seq
         if not any(matches(corpus.task, task) for task in system.tasks):
             raise AuditError(
                 f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}; choose another system or task, or "
-                "say in the `tasks` of one of your own what it does, with the labels in this order"
+                f"say in one of your own what it does, as in classify.tasks = ({base_of(corpus.task)!r},) below it"
             )
         if not any(reads(system, language) for language in languages_of(corpus)):
             raise AuditError(

@@ -48,6 +48,8 @@ def test_a_name_is_replaced_and_what_is_right_moves_with_it(name: str, text: str
         pytest.skip(f"{name} is for English alone")
     after, _, steps = group(name, text, language, gold, gold)
     assert after.text != text
+    if name == "other-kind":  # people are asked
+        return
     # A system that is right about the source and about what is carried satisfies the relation, and nothing is wrong.
     carried = relation.carry({gold}, Seen(Input.of(text), Output(gold)), Seen(after, Output("none")))
     assert carried is not None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from audit.relations import Outcome, Verdict
-from audit.relations.base import Carry, Chained, Member, Rewriting, Rewritten, Seen, Source, Steps, Words
+from audit.relations.base import Carry, Chained, Member, Rewriting, Rewritten, Seen, Source, Steps, Words, nothing
 from audit.relations.registry import get_relation, register
 from audit.resources import data_rows
 from audit.tasks import Input, Output
@@ -34,10 +34,8 @@ _ENGLISH: Mapping[str, tuple[str, ...]] = {
         *("Papua New Guinea", "Bosnia and Herzegovina", "Trinidad and Tobago", "Stratford-upon-Avon", "Rio de Janeiro"),
         *("Salt Lake City", "Newcastle upon Tyne", "San Luis Potosí"),
     ),
-    "longer person": (
-        *("Mary Elizabeth Thompson", "John Michael Harris", "Anna Maria van den Berg", "Robert James Edwards"),
-        *("Helen Margaret Collins", "Pedro Luis de la Cruz", "Sarah Jane Wilson-Clarke", "Peter Paul Bennett"),
-    ),
+    "longer m": ("John Michael Harris", "Robert James Edwards", "Peter Paul van den Berg", "Daniel Luis de la Cruz"),
+    "longer f": ("Mary Elizabeth Thompson", "Helen Margaret Collins", "Anna Maria van den Berg", "Sarah Jane Wilson"),
 }
 _CHINESE: Mapping[str, tuple[str, ...]] = {
     "person": ("李明", "王芳", "张伟", "刘洋", "陈静", "赵磊", "周婷", "吴强", "孙丽", "郑浩", "黄敏", "徐刚"),
@@ -54,7 +52,6 @@ _CHINESE: Mapping[str, tuple[str, ...]] = {
     ),
 }
 _ONSETS, _VOWELS = ("B", "D", "Dr", "F", "G", "K", "L", "M", "N", "P", "R", "S", "T", "Tr", "V", "Z"), "aeiou"
-_KIND_OF = {name: kind.split()[-1] for names in (_ENGLISH, _CHINESE) for kind, of in names.items() for name in of}
 
 
 @cache
@@ -72,11 +69,12 @@ def _persons() -> tuple[Mapping[str, str], Mapping[str, tuple[str, ...]]]:
     return known, {gender: tuple(names.split()) for gender, use, names in rows if use == "new"}
 
 
-Make = Callable[[str, str, str, random.Random], tuple[str, str] | None]
-"""(kind, name, language, choices) -> the name that replaces it and its kind, or None where none would read well."""
+Make = Callable[[str, str, str, str, random.Random], tuple[str, str] | None]
+"""(kind, name, text before it, language, choices) -> the name that replaces it and its kind, or None where none would
+read well."""
 
 
-def _same_kind(kind: str, name: str, language: str, choices: random.Random) -> tuple[str, str] | None:
+def _same_kind(kind: str, name: str, before: str, language: str, choices: random.Random) -> tuple[str, str] | None:
     if language == "zh":
         return _drawn(kind, _CHINESE.get(kind, ()), name, choices)
     if kind == "place":  # only one of the table: "the Netherlands" and "Lake Erie" need other words around them
@@ -95,7 +93,7 @@ def _same_kind(kind: str, name: str, language: str, choices: random.Random) -> t
     return made, kind
 
 
-def _other_kind(kind: str, name: str, language: str, choices: random.Random) -> tuple[str, str] | None:
+def _other_kind(kind: str, name: str, before: str, language: str, choices: random.Random) -> tuple[str, str] | None:
     kinds = [other for other in ("person", "place", "organisation") if other != kind]
     other = choices.choice(kinds)
     if language == "zh":
@@ -105,17 +103,22 @@ def _other_kind(kind: str, name: str, language: str, choices: random.Random) -> 
     return _drawn(other, pools.get(other, (f"{first} {last}",)), name, choices)
 
 
-def _longer(kind: str, name: str, language: str, choices: random.Random) -> tuple[str, str] | None:
-    pool = (_CHINESE if language == "zh" else _ENGLISH).get(f"longer {kind}", ())
-    return _drawn(kind, [other for other in pool if len(other) > len(name)], name, choices)
-
-
-def _unknown(kind: str, name: str, language: str, choices: random.Random) -> tuple[str, str] | None:
-    """Return a name that nobody has: of invented syllables, as many words as the name has."""
-    if language == "zh":
+def _longer(kind: str, name: str, before: str, language: str, choices: random.Random) -> tuple[str, str] | None:
+    """Return a longer name: of a person of the same gender, of a city or country where it is one."""
+    of, pools = kind, _CHINESE if language == "zh" else _ENGLISH
+    if language != "zh" and kind == "person":
+        of = _persons()[0].get(name.split()[0], "")
+    if language != "zh" and kind == "place" and name not in _places():
         return None
+    return _drawn(kind, [other for other in pools.get(f"longer {of}", ()) if len(other) > len(name)], name, choices)
+
+
+def _unknown(kind: str, name: str, before: str, language: str, choices: random.Random) -> tuple[str, str] | None:
+    """Return a name that nobody has, of invented syllables, where a reader can tell of what: a person's in two words,
+    or a place's behind "in" and the like."""
     words = name.split()
-    if len(words) > 3 or not all(re.fullmatch(r"[A-Z][\w'.-]*", word) for word in words):
+    told = len(words) == 2 if kind == "person" else re.search(r"\b(?:in|near|from)\s+$", before) and kind == "place"
+    if language == "zh" or not told or not all(re.fullmatch(r"[A-Z][\w'.-]*", word) for word in words):
         return None
     made = [
         choices.choice(_ONSETS) + choices.choice(_VOWELS) + choices.choice(_ONSETS).lower() + choices.choice(_VOWELS)
@@ -125,7 +128,7 @@ def _unknown(kind: str, name: str, language: str, choices: random.Random) -> tup
     return " ".join(made), kind
 
 
-def _mistyped(kind: str, name: str, language: str, choices: random.Random) -> tuple[str, str] | None:
+def _mistyped(kind: str, name: str, before: str, language: str, choices: random.Random) -> tuple[str, str] | None:
     """Return the name with two letters inside a word of it swapped."""
     places = [
         at
@@ -159,7 +162,7 @@ class _Replaced:
         spans = list(read_spans(source.gold or str(output.label)) or ())
         choices.shuffle(spans)
         for span in spans:
-            made = self.make(span.kind, text[span.start : span.end], language, choices)
+            made = self.make(span.kind, text[span.start : span.end], text[: span.start], language, choices)
             if made is not None and (self.make is _mistyped or _stands_alone(span, spans, text)):
                 break
         else:
@@ -171,9 +174,11 @@ class _Replaced:
 
 
 def _stands_alone(span: Span, spans: Sequence[Span], text: str) -> bool:
-    """Return whether another name fits in the place of one: no article is before it ("the Senate", "a Liberal"), and no
-    other name beside it ("Phoenix, Arizona")."""
-    if re.search(r"\b(?:the|an?)\s+$", text[: span.start], re.IGNORECASE):
+    """Return whether another name fits in the place of one: it is words alone, no article is before it ("the Senate",
+    "a Liberal"), and no other name beside it ("Phoenix, Arizona")."""
+    name = text[span.start : span.end]
+    article = re.search(r"\b(?:the|an?)\s+$", text[: span.start], re.IGNORECASE)
+    if article or not (name[0].isalnum() and name[-1].isalnum()):
         return False
     gaps = (text[min(span.end, other.end) : max(span.start, other.start)] for other in spans if other != span)
     return not any(re.fullmatch(r"[\s,/&-]{0,3}|'s ", gap) for gap in gaps)
@@ -212,28 +217,16 @@ def _change(before: str, after: str, spans: Sequence[Span]) -> Span | None:
     return fits[0] if len(fits) == 1 else None
 
 
-@dataclass(frozen=True)
-class _CarriesReplaced:
+def _carries_replaced(answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset[str] | None:
     """What is right moves with the text, where the answer has the name that was replaced; else people are asked."""
-
-    other_kind: bool = False
-
-    def __call__(self, answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset[str] | None:
-        if source is None or follow_up is None:
-            return None
-        before, after, spans = source.input.text, follow_up.input.text, read_spans(answer) or ()
-        changed = _change(before, after, spans)
-        if changed is None:
-            return None
-        new = after[changed.start : changed.end + len(after) - len(before)]
-        kind = changed.kind
-        if self.other_kind:
-            kind = _KIND_OF.get(new) or ("place" if new in _places() else "person")
-        spans_after = _replaced(spans, before, after, changed, kind)
-        return None if spans_after is None else frozenset({write_spans(spans_after)})
+    if source is None or follow_up is None:
+        return None
+    before, after, spans = source.input.text, follow_up.input.text, read_spans(answer) or ()
+    changed = _change(before, after, spans)
+    expected = None if changed is None else _replaced(spans, before, after, changed, changed.kind)
+    return None if expected is None else frozenset({write_spans(expected)})
 
 
-_TYPOS = "the mistyped name"
 REPLACED: Mapping[str, tuple[str, Make, tuple[str, ...]]] = {
     "same-kind": ("becomes another one of the same kind", _same_kind, ("en", "zh")),
     "other-kind": ("becomes one of another kind", _other_kind, ("en", "zh")),
@@ -251,9 +244,10 @@ for _name, (_words, _make, _languages) in REPLACED.items():
             summary=f"A name (of gold, else one that the system found) {_words}; the spans move with the text.",
             unit="any",
             languages=_languages,
-            carry=Carry(_CarriesReplaced(_name == "other-kind"), reads=True),
+            # "Norway said": what surrounds a name may say more than the name, so people are asked.
+            carry=nothing if _name == "other-kind" else Carry(_carries_replaced, reads=True),
             walk=_Replaced(_make),
-            default=_name != "other-kind",  # "Norway said": what surrounds a name may say more than the name
+            default=_name != "other-kind",
             keeps="every other name",
             may_break="what the text says, and for a reader who goes by the context the kind of the new name",
             question={
@@ -306,8 +300,8 @@ class _Around:
 
 
 def _closed(text: Analysis) -> str | None:
-    """Return a text that another sentence may stand behind; None where it has no end."""
-    return text.text if re.search(r"[.!?。！？][\"')”’]*$", text.text) else None
+    """Return a text that another sentence may stand behind; None where it has no end, or ends in an initial."""
+    return text.text if re.search(r"(?<!\b[A-Z])[.!?。！？][\"')”’]*$", text.text) else None
 
 
 def irrelevant_sentence(text: Analysis, choices: random.Random) -> str | None:
