@@ -149,8 +149,11 @@ def difference(
     value[pair.at] = pair.regressors @ fit
     value[pair.at[keep]] += w * residual
     codes = cluster[groups.source[pair.both]]
-    clusters = len(np.unique(codes))
-    return estimate, codes, (value[pair.both] - estimate) / number * np.sqrt(clusters / max(clusters - 1, 1)), more
+    clusters, place = np.unique(codes, return_inverse=True)
+    part = (value[pair.both] - estimate) / number * np.sqrt(len(clusters) / max(len(clusters) - 1, 1))
+    # Few documents that all say the same have no spread: one more that says the opposite is never ruled out.
+    least = (2 * estimate / max(len(clusters), 1)) ** 2 - (np.bincount(place, part) ** 2).sum()
+    return estimate, codes, part, max(more, float(least))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from audit.statistics.contests import (
+    Answered,
     Compared,
     Contest,
     Evidence,
@@ -137,3 +138,15 @@ def test_leads_and_standings_are_those_with_which_simulations_covered(clustered,
     found = [d, (error**2).sum() ** 0.5, rest, *stand.score[:2], *stand.error[0, 1:]]
     assert found == pytest.approx(STANDING[clustered, proxies][:7], abs=1e-6)
     assert stand.p_best == pytest.approx(STANDING[clustered, proxies][7:], abs=0.02)
+
+
+@pytest.mark.parametrize("number", [1, 3, 5, 20])
+def test_few_texts_that_all_say_the_same_leave_a_doubt(number):
+    """The chance is near that of a uniform prior, 1 - .5 ** (n + 1), and surely not 1."""
+    outputs = np.tile([0, 1], (number, 1))
+    relation = Compared(np.arange(number), np.ones((number, 2), np.int8), outputs, np.zeros((0, number, 2)))
+    answered = Answered(np.ones((number, 2)), np.tile([1, 0], (number, 1)))
+    evidence = Evidence([relation], [answered], number, np.arange(number))
+    chance = standing(Contest({0: 1.0}, (0, 1)), evidence, (0, 1)).p_best[0]
+    assert chance == pytest.approx(1 - 0.5 ** (number + 1), abs=0.06)
+    assert (chance < 0.95) == (number <= 3)
