@@ -66,6 +66,8 @@ def read_spans(written: str) -> tuple[Span, ...] | None:
             return flat(Span(*_fields(made)) for made in objects)
         except (ValueError, KeyError, TypeError):
             return None
+    if lists := re.findall(r'\[(\d+), ?(\d+), ?"([^"]+)"\]', written):  # JSON's lists, one or several
+        return flat(Span(int(start), int(end), kind) for start, end, kind in lists)
     by_plus = re.fullmatch(r"\d+\+\d+\+[^+;]+(?:\+\d+\+\d+\+[^+;]+)*", written)
     found = re.findall(r"(\d+)\+(\d+)\+([^+]+)" if by_plus else r"(?:^|;)\s*(\d+)-(\d+) ([^;]*[^;\s])", written)
     if not by_plus and len(found) != written.count(";") + 1:

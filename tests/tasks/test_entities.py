@@ -22,6 +22,8 @@ TASK = get_task("entities")
         ('{"start_offset": 0, "end_offset": 3, "labels": ["NR"]}', "0-3 person"),
         ("0+3+PER+5+9+GPE", "0-3 person; 5-9 place"),  # a list of lists, as files of JSON are read
         ("0-3 place; 0-9 organisation; 20-25 person", "0-9 organisation; 20-25 person"),  # of nested spans the longest
+        ('[[0, 3, "PER"], [5, 9, "GPE"]]', "0-3 person; 5-9 place"),
+        ('[0,3,"PER"]+[5,9,"GPE"]', "0-3 person; 5-9 place"),  # a list of tuples, as frames have it
         ("none", "none"),
         ("3-3 person", None),
         ("Ann is a person", None),

@@ -14,7 +14,7 @@ WHOLE = LabelTask("mood", ("good", "bad"), "How is it?")
 @pytest.mark.parametrize(
     ("task", "says"),
     [
-        (LabelTask("mood", ("good", "good"), "How is it?"), "labels must be two or more different texts"),
+        (LabelTask("mood", ("good", "good"), "How is it?"), "labels must be a tuple of two or more different texts"),
         (LabelTask("mood", ("good", "bad"), "How is it?", texts=0), "texts must be a whole number from 1"),
         (LabelTask("moods", ("good", "bad"), "How is it?"), "name must be 'mood', as it is registered"),
         (SimpleNamespace(**vars(WHOLE)), "it needs methods checked(output) and is_wrong(output, allowed)"),
