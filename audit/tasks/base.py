@@ -163,7 +163,8 @@ def check_task(name: str, task: Any) -> None:
     faults = {
         "register an object, not a class": not isinstance(task, type),
         f"name must be {name!r}, as it is registered": getattr(task, "name", "") == name,
-        "labels must be a tuple of two or more different texts": isinstance(labels, tuple) and len({*map(str, labels)}) > 1,
+        "labels must be a tuple of two or more different texts": isinstance(labels, tuple)
+        and len({*map(str, labels)}) > 1,
         "question must be a text": bool(getattr(task, "question", None)),
         'question_kind must be "input" or "pair"': getattr(task, "question_kind", None) in ("input", "pair"),
         "texts must be a whole number from 1": getattr(task, "texts", 0) in range(1, 27),
