@@ -23,7 +23,7 @@ from audit.store.copying import in_utc
 from audit.store.core import annotator, answer, input_table, judge_answer, judgement, question
 from audit.store.dump import spelled
 from audit.studies.deviations import questions_of
-from audit.tasks import Input, Task, base_of, get_task, matches, takes_several, wording
+from audit.tasks import Input, Task, base_of, get_task, lists_answers, matches, takes_several, wording
 from audit.tasks.classification import PLUS
 from audit.tasks.questions import ABOUT_OUTPUTS, UNSURE
 
@@ -52,7 +52,7 @@ def to_label_studio(
     """
     with to_export(engine, folder, salt, with_comments, by) as (parts, copy), copy.connect() as connection:
         definition = get_task(_chosen_task(connection, task))
-        if hasattr(definition, "read_label"):
+        if not lists_answers(definition):
             what = f"the answers of {definition.name} are marks in a text, which the app takes"
             raise AuditError(f"{what}; what was marked in Label Studio comes back by --corpus label-studio:FILE")
         exported = list(_tasks(connection, definition.name))

@@ -63,7 +63,8 @@ def right_outputs(database: Engine | Connection, counted: Counted, whose: Whose 
 
 
 def _of_study(connection: Connection, row: StudyRow, systems: dict[int, str], whose: Whose) -> RightOutputs:
-    study, task, by = row["id"], get_task(row["task"]), "gold"
+    study, task = row["id"], get_task(row["task"])
+    by: Literal["gold", "people"] = "gold"
     answers: dict[int, list[tuple[str, str]]] = {}
     if task.question_kind == "pair":
         return RightOutputs(study)
@@ -86,7 +87,7 @@ def _of_study(connection: Connection, row: StudyRow, systems: dict[int, str], wh
         alone = [(1, 1)] * hits + [(1, 0)] * (number - hits) if cluster is None else [(number, hits)]
         clusters.setdefault(system, []).extend(alone)
     right = tuple(_accuracy(str(systems[id]), clusters[id], rates(answers.get(id, ()))) for id in sorted(systems))
-    return RightOutputs(study, right, by="gold" if by == "gold" else "people")
+    return RightOutputs(study, right, by=by)
 
 
 _Hits = list[tuple[int, str | None, int, frozenset[str], Output]]

@@ -24,7 +24,7 @@ from audit.messages import message
 from audit.store import input_ids, rows_among, tables, upsert
 from audit.store.bulk import LIMIT
 from audit.store.core import answer, aside, draw, input_table, judgement, known, member, question
-from audit.tasks import Input, get_task, label_reader, takes_several, text_columns
+from audit.tasks import Input, get_task, label_reader, lists_answers, takes_several, text_columns
 from audit.tasks.questions import ABOUT_OUTPUTS, SCALES, UNSURE, Subject, asks_pairs, labels_of
 from audit.text.languages import is_code
 
@@ -59,7 +59,7 @@ def read_known(
     texts, bad = text_columns(get_task(task).texts), list[tuple[int, str]]()
     table = read_table(path, (*texts, "answer"), FILE_COLUMNS[2:], content=content, bad=bad)
     labels, spelled = labels_of(task, "input"), label_reader(get_task(task))
-    several = takes_several([task]) or hasattr(get_task(task), "read_label")
+    several = takes_several([task]) or not lists_answers(get_task(task))
     found: dict[Input, tuple[int, KnownText]] = {}
     for line, row in zip(table.index, table.to_dict("records"), strict=True):
         code, explanation = row.get("language") or language, row.get("explanation", "")

@@ -35,7 +35,7 @@ from audit.store import snapshot
 from audit.store.brought import absent_plugins
 from audit.store.core import adjudication, answer, question, relation, system
 from audit.studies.versions import PlanAdherence, plan_adherence
-from audit.tasks import get_task
+from audit.tasks import get_task, lists_answers
 from audit.tasks.questions import ABOUT_OUTPUTS, ORIGINS, asks_pairs
 
 ESTIMATOR = "every answered group by its inclusion probability (rank conditioning)"
@@ -185,7 +185,7 @@ def _answer_counts(connection: Connection, whose: Whose, among: ColumnElement[bo
 def _never_gold(connection: Connection, counted: Counted) -> dict[str, list[str]]:
     """By task, the labels that systems may say and the gold of these studies never does."""
     gold = gold_labels(connection, [int(str(study["id"])) for study in counted.studies])
-    tasks = [task for task in gold if not asks_pairs(task) and not hasattr(get_task(task), "read_label")]
+    tasks = [task for task in gold if not asks_pairs(task) and lists_answers(get_task(task))]
     lacking = {task: [one for one in get_task(task).labels if one not in gold[task]] for task in tasks}
     return {task: labels for task, labels in lacking.items() if labels}
 

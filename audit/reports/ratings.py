@@ -19,7 +19,7 @@ from audit.messages import joined, message, with_commas
 from audit.store import rows_among
 from audit.store.bulk import LIMIT
 from audit.store.core import annotator, input_table, judgement, question, source, system
-from audit.tasks import get_task
+from audit.tasks import get_task, lists_answers
 from audit.tasks.entities import units
 from audit.tasks.questions import ABOUT_OUTPUTS, UNSURE, Subject, labels_of
 
@@ -140,7 +140,7 @@ def stored_ratings(
     frame = frame.loc[~unsure, RATING].astype({"item": str}).reset_index(drop=True)
     asked = kind or get_task(judged[0]).question_kind
     origin: dict[str, object] = {"task": judged[0]} | ({} if asked == "input" else {"about": f"{asked}s"})
-    labels = None if asked == "input" and hasattr(get_task(judged[0]), "read_label") else labels_of(judged[0], asked)
+    labels = None if asked == "input" and not lists_answers(get_task(judged[0])) else labels_of(judged[0], asked)
     return Rated(frame, labels, notes, origin)
 
 

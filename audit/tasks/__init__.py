@@ -151,6 +151,11 @@ def takes_sets(task: object) -> TypeGuard[Classification]:
     return isinstance(task, Classification) and task.multiple
 
 
+def lists_answers(task: Task) -> bool:
+    """Return whether all answers to a task's question can be listed; else its `labels` contain them."""
+    return not hasattr(task, "read_label")
+
+
 def labels_to_write(task: Task) -> tuple[str, ...]:
     """Return the labels as a message lists them: of a task with sets of labels "none", the single ones, and all
     together.
@@ -199,6 +204,7 @@ __all__ = [
     "base_of",
     "get_task",
     "in_text",
+    "lists_answers",
 ]
 __all__ += ["label_reader", "label_words", "labels_to_write", "labels_together", "matches", "spellings"]
 __all__ += ["takes_several", "text_columns", "text_names", "wording", "wording_of"]

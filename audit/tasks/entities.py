@@ -111,7 +111,7 @@ class SpanLabels(tuple[str, ...]):
 
     def __contains__(self, answer: object) -> bool:
         spans = read_spans(answer) if isinstance(answer, str) else None
-        return spans is not None and write_spans(spans) == answer and {span.kind for span in spans} <= {*iter(self)}
+        return spans is not None and write_spans(spans) == answer and {span.kind for span in spans} <= {*self}
 
 
 _ENGLISH = """
@@ -196,7 +196,7 @@ class EntityTask:
         ['person', '', None]
         """
         bare = re.sub(r"^[BIESLU]-", "", word.strip()).casefold()
-        own = next((kind for kind in iter(self.labels) if kind.casefold() == bare), None)
+        own = next((kind for kind in self.labels if kind.casefold() == bare), None)
         known = WORDS.get(bare)
         return own or (known if known is None or known in iter(self.labels) else "")
 
@@ -230,11 +230,10 @@ class EntityTask:
         if isinstance(value, str):
             written = value
         elif isinstance(value, Iterable):
-            parts = [list(part.values()) if isinstance(part, Mapping) and len(part) < 3 else part for part in value]
-            spans = [Span(*_fields(part)) if isinstance(part, Mapping) else _span(part) for part in parts]
-            written = write_spans(flat(spans) or ()) if all(span.kind for span in spans) else ""
-            if spans and flat(spans) is None:
+            spans = flat(map(_span, value))
+            if spans is None:
                 raise BadOutput(f"{value!r:.80} has an empty span; a span is (start, end, kind)")
+            written = write_spans(spans)
         else:
             raise BadOutput(f"{value!r:.80} is no list of spans; return (start, end, kind) for each name, or []")
         output = self.checked(Output(written))
@@ -274,10 +273,11 @@ _LETTERS = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]{2}")
 
 
 def _span(part: Any) -> Span:
+    """Return the span that a user's function returned. Raises BadOutput."""
     try:
-        start, end, kind = part
+        start, end, kind = _fields(part) if isinstance(part, Mapping) else part
         return Span(int(start), int(end), str(kind))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, KeyError):
         raise BadOutput(f"{part!r:.80} is no span; write (start, end, kind)") from None
 
 
@@ -301,11 +301,10 @@ def f1(right: int, found: int, there: int) -> float:
 TOKENS = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+|[^\w\s]")
 
 
-def moved(spans: Sequence[Span], before: str, after: str, grows: bool = False) -> tuple[Span, ...] | None:
+def moved(spans: Sequence[Span], before: str, after: str) -> tuple[Span, ...] | None:
     """Return the spans where they are in the text after a change; None where one was cut, or cannot be found again.
 
-    Words are aligned by their edit distance, whatever their case. What stands newly beside a span belongs to it only
-    if it `grows`, as where a name was replaced by a longer one.
+    Words are aligned by their edit distance, whatever their case. What stands newly beside a span is no part of it.
 
     >>> moved([Span(0, 5, "person")], "Obama won.", "Well, OBAMA won.")
     (Span(start=6, end=11, kind='person'),)
@@ -318,7 +317,7 @@ def moved(spans: Sequence[Span], before: str, after: str, grows: bool = False) -
     for start, end, kind in spans:
         if start not in starts or end not in ends:
             return None
-        left, right = _across(blocks, starts[start], ends[end] + 1, grows) or (0, 0)
+        left, right = _across(blocks, starts[start], ends[end] + 1) or (0, 0)
         if left >= right:
             return None
         result.append(Span(new[left][0], new[right - 1][1], kind))
@@ -341,13 +340,13 @@ def _blocks(operations: Iterable[Any]) -> list[_Block]:
     return blocks
 
 
-def _across(blocks: Sequence[_Block], first: int, behind: int, grows: bool) -> tuple[int, int] | None:
+def _across(blocks: Sequence[_Block], first: int, behind: int) -> tuple[int, int] | None:
     """Return which words after the change those from `first` to before `behind` are."""
     lefts, rights = list[int](), list[int]()
     for same, start, stop, left, right in blocks:
         inside = max(start, first), min(stop, behind)
         if start == stop:  # new words alone
-            if first < start < behind or (grows and start in (first, behind)):
+            if first < start < behind:
                 lefts, rights = [*lefts, left], [*rights, right]
         elif inside[0] < inside[1]:
             whole = inside == (start, stop)

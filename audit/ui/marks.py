@@ -9,7 +9,7 @@ import streamlit as st
 
 from audit.judging.queue import Shown
 from audit.resources import data_file
-from audit.tasks import get_task
+from audit.tasks import get_task, lists_answers
 from audit.tasks.entities import TOKENS, Span, read_spans, write_spans
 from audit.tasks.questions import SCALES
 from audit.ui.language import label_name, t
@@ -25,7 +25,7 @@ Action = Callable[..., None]
 
 def marks_names(shown: Shown) -> bool:
     """Whether the answer to a question is the names in its text."""
-    return shown.group is None and shown.kind not in SCALES and hasattr(get_task(shown.task), "read_label")
+    return shown.group is None and shown.kind not in SCALES and not lists_answers(get_task(shown.task))
 
 
 def mark_names(

@@ -96,11 +96,12 @@ def model_name() -> str | None:
 
 def version() -> str:
     """Return the versions of spaCy and of its model, which is not loaded for that. Raises NotInstalled."""
-    name = _installed()
+    name = installed_model()
     return f"spacy {version_of('spacy')}, {name} {version_of(name)}"
 
 
-def _installed() -> str:
+def installed_model() -> str:
+    """Return the model of spaCy that is installed. Raises NotInstalled where there is none."""
     name = model_name()
     if name is None:
         raise NotInstalled(f"no model of spaCy for English is installed; run: {install_line('english')}")
@@ -113,7 +114,7 @@ def _model() -> "Language":
     with absent("torch"):
         import spacy
 
-    return spacy.load(_installed(), exclude=["senter", "lemmatizer", "attribute_ruler"], disable=["ner"])
+    return spacy.load(installed_model(), exclude=["senter", "lemmatizer", "attribute_ruler"], disable=["ner"])
 
 
 def parse(

@@ -299,9 +299,9 @@ class _Around:
         return Rewritten((after,), ((texts[0].text, after),)) if after else None
 
 
-def _closed(text: Analysis) -> str | None:
-    """Return a text that another sentence may stand behind; None where it has no end, or ends in an initial."""
-    return text.text if re.search(r"(?<!\b[A-Z])[.!?。！？][\"')”’]*$", text.text) else None
+def _closed(text: Analysis) -> bool:
+    """Return whether another sentence may stand behind a text: it has an end, which is no initial."""
+    return re.search(r"(?<!\b[A-Z])[.!?。！？][\"')”’]*$", text.text) is not None
 
 
 def irrelevant_sentence(text: Analysis, choices: random.Random) -> str | None:
