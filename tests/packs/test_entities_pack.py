@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 from typing import ClassVar
 
+import pandas as pd
 import pytest
 
+import audit
 from audit.corpora import get_corpus
 from audit.errors import BadFile, BadOutput, BadRow, NotInstalled
 from audit.packs.chinese import taggers
@@ -13,6 +15,7 @@ from audit.packs.entities.models import _ours
 from audit.packs.entities.relations import ADDED, BORROWED, REPLACED
 from audit.relations.base import Outcome, Seen, Source, Verdict
 from audit.relations.registry import get_relation
+from audit.reports.ratings import of_spans, stored_ratings
 from audit.systems import get_system
 from audit.systems.clouds import Cloud
 from audit.systems.own import Own
@@ -236,3 +239,14 @@ def test_a_model_of_hanlp(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(taggers, "model_version", lambda model: "1")
     (output,) = get_system("hanlp-entities:somewhere").run([Input.of("王伟 在上海。", language="zh")])
     assert output.label == "0-2 person; 4-6 place"
+
+
+def test_agreement_on_names_and_words() -> None:
+    study = audit.run([TEXT], ["gazetteer"], ["final-mark"], task="entities", progress=False).sample(annotators=2)
+    said = {"anna": "0-12 person; 27-32 place", "ben": "0-12 person"}
+    study.answer(pd.DataFrame([{"text": TEXT, "label": label, "annotator": name} for name, label in said.items()]))
+    rated = stored_ratings(study.engine, "entities")
+    names, words = (of_spans(rated, study.engine, each).frame for each in ("name", "word"))  # type: ignore[arg-type]
+    assert sorted(names["label"]) == ["none", "person", "person", "place"]
+    assert len(words) == 2 * 13  # commas and stops are words, too
+    assert (words["label"] != "none").sum() == 5  # two words of two people, and one of one
