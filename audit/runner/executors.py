@@ -91,8 +91,8 @@ def outcome(job: Job, future: Future[Any]) -> Any:
             "the Dask scheduler went away; what was finished is stored, run the same command again to resume"
         ) from None
     except Exception as problem:
-        if type(problem).__name__ == "KilledWorker":
-            return Lost("its process ended with each of the workers that had it", late=True)
+        if type(problem).__name__ == "KilledWorker":  # also of a job that waited where another ended the worker
+            return Lost("its process ended with each of the workers that had it")
         raise AuditError(
             f"a worker cannot do a job ({type(problem).__name__}: {first_line(problem)}); install the same packages "
             "and files there as here, or use workers=0",
