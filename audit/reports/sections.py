@@ -16,7 +16,7 @@ from audit.relations.composition import summary_from
 from audit.relations.registry import base_name
 from audit.reports import charts, first_page
 from audit.reports.document import Entry
-from audit.reports.first_page import confidence_of, ranks_text
+from audit.reports.first_page import chart_key, confidence_of, ranks_text
 from audit.reports.judges import judge_section
 from audit.reports.tables import NARROWEST, WIDTH, Chart, Marked, Section, Table, Verbatim, table_of, to_text, wrap
 from audit.reports.validity import validity_parts
@@ -234,7 +234,7 @@ def rates_chart(relation: Entry, cells: Iterable[Entry], say: Say) -> Chart:
     by_name = {cell["system"]: cell for cell in cells}
     systems = dict.fromkeys([*relation["order_genuine"], *relation["order_observed"], *by_name])
     rows = [_bar(name, by_name[name], "sr") for name in systems if name in by_name]
-    return _bars(rows, say("chart.rates_alt", relation=relation["relation"]), say("chart.key"))
+    return _bars(rows, say("chart.rates_alt", relation=relation["relation"]), chart_key(rows, say))
 
 
 def _bars(rows: Sequence[Fields], alt: str, key: str) -> Chart:
