@@ -114,12 +114,10 @@ Answers = Mapping[Subject, KnownAnswer]
 
 def settle_group(drawn: Drawn, answers: Answers) -> Settled:
     """Apply the rule to one group."""
-    task, about_source = get_task(drawn.task), drawn.source
-    known = [answer_of(drawn, step, answers) for step in drawn.steps]
+    about_source, known = drawn.source, [answer_of(drawn, step, answers) for step in drawn.steps]
     origins = tuple(one.origin if one else "" for one in known)
-    for number, (step, one) in enumerate(zip(drawn.steps, known, strict=True)):
-        if one and task.is_wrong(step.output, one.allowed):
-            return Settled(drawn, State.FALSE, (), number, origins)
+    if (number := wrong_step(drawn, [one.allowed if one else None for one in known])) is not None:
+        return Settled(drawn, State.FALSE, (), number, origins)
     if all(origins):
         return Settled(drawn, State.TRUE, origins=origins)
     # The answer about the source may be carried, so follow-ups wait for it first.
@@ -127,6 +125,15 @@ def settle_group(drawn: Drawn, answers: Answers) -> Settled:
     waiting = (step for step, origin in zip(drawn.steps, origins, strict=True) if not origin)
     waits_for = dict.fromkeys(drawn.subject(step) for step in waiting if asks_all or step is about_source)
     return Settled(drawn, State.WAITING, tuple(waits_for), origins=origins)
+
+
+def wrong_step(drawn: Drawn, right: Sequence[Set[str] | None]) -> int | None:
+    """Return the number of the first step whose output is wrong, which makes the group a false satisfaction, given the
+    labels that are `right` about each step; None, and no label, say nothing of a step."""
+    is_wrong, steps = get_task(drawn.task).is_wrong, zip(drawn.steps, right, strict=True)
+    return next(
+        (number for number, (step, labels) in enumerate(steps) if labels and is_wrong(step.output, labels)), None
+    )
 
 
 def answer_of(drawn: Drawn, step: Step, answers: Answers) -> KnownAnswer | None:
