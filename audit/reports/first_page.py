@@ -61,18 +61,17 @@ def _few(rates: Mapping[str, str], say: Say) -> str:
 def _passed_line(entry: Entry, say: Say) -> str:
     """Return how much each system passes, and with right answers, and how much worse the best could be; empty where no
     rate is known."""
-    scores = [one for one in by_rank(entry["ranking"]) if one["score"]["value"] is not None]
-    if not scores:
-        return ""
+    scores = [one for one in entry["ranking"] if one["score"]["value"] is not None]
+    scores.sort(key=lambda one: (-one["score"]["value"], one["system"]))
     both = {
         one["system"]: f"{percent(one['score_observed'])} → {percent(one['score']['value'])}{PERCENT}" for one in scores
     }
-    line = say("decision.passed", rates=_few(both, say))
-    best, low = scores[0], scores[0]["score"]["low"]
-    if best["system"] not in entry["systems"] or low is None:
-        return line
-    worse = say("decision.worse_by", system=best["system"], worse=percent(best["score"]["value"] - low))
-    return say.list([line, worse], "sentence")
+    lines = [say("decision.passed", rates=_few(both, say))] if both else []
+    best = next((one for one in scores if one["system"] in entry["systems"] and one["score"]["low"] is not None), None)
+    if best is not None:
+        worse = percent(best["score"]["value"] - best["score"]["low"])
+        lines.append(say("decision.worse_by", system=best["system"], worse=worse))
+    return say.list(lines, "sentence")
 
 
 def verdict(entry: Entry, language: str = ENGLISH) -> str:
