@@ -58,14 +58,14 @@ def stored_judges(connection: Connection) -> list[JudgeRow]:
 def find_judge(connection: Connection, name: str) -> JudgeRow:
     """The judge of this name, `NAME@VERSION`, or `#` and its number. Raises AuditError for none, or several."""
     judges = stored_judges(connection)
-    found = [one for one in judges if one.called(name)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = with_commas(f"#{one.id} ({one.name}@{one.version})" for one in found)
+    named = [judge_row for judge_row in judges if judge_row.called(name)]
+    if len(named) == 1:
+        return named[0]
+    if named:
+        names = with_commas(f"#{judge_row.id} ({judge_row.name}@{judge_row.version})" for judge_row in named)
         problem = f"several judges have the name {name!r}: {names}; name one of these, by its number"
         raise AuditError(problem, parameter="proxy")
-    names = with_commas(dict.fromkeys(one.name for one in judges)) or message("list.none")
+    names = with_commas(dict.fromkeys(judge_row.name for judge_row in judges)) or message("list.none")
     raise AuditError(f"there is no judge {name!r} in this database; there are {names}")
 
 
@@ -80,12 +80,12 @@ def opinions_of(connection: Connection, judge_id: int, variant: int = 0) -> dict
 
 def last_answers(connection: Connection, judge_id: int, variant: int = 0) -> list[Any]:
     """Rows question_id, task, kind, input_id, output, answer, attempt: the last attempt of each question."""
-    given, about = judge_answer.c, (question.c.task, question.c.kind, question.c.input_id, question.c.output)
+    answers, about = judge_answer.c, (question.c.task, question.c.kind, question.c.input_id, question.c.output)
     query = (
-        select(given.question_id, *about, given.answer, given.attempt)
-        .join(question, question.c.id == given.question_id)
-        .where(given.judge_id == judge_id, given.variant == variant)
-        .order_by(given.question_id, given.attempt)
+        select(answers.question_id, *about, answers.answer, answers.attempt)
+        .join(question, question.c.id == answers.question_id)
+        .where(answers.judge_id == judge_id, answers.variant == variant)
+        .order_by(answers.question_id, answers.attempt)
     )
     return list({row.question_id: row for row in connection.execute(query)}.values())
 

@@ -129,8 +129,8 @@ def _scores(connection: Connection, population: Population) -> np.ndarray:
     )
     rows = np.array(connection.execute(query.order_by(output.c.attempt)).all(), float).reshape(-1, 3)
     place, scores = said.places(rows[:, 0]), np.full(said.code.shape, np.nan)
-    known = place >= 0
-    scores[place[known], np.searchsorted(systems, rows[known, 1])] = rows[known, 2]
+    there = place >= 0
+    scores[place[there], np.searchsorted(systems, rows[there, 1])] = rows[there, 2]
     return scores
 
 

@@ -422,7 +422,7 @@ def asked_by(connection: Connection, studies: Collection[int]) -> ColumnElement[
     """Condition on the table question: it is about a text, an output or a group of these studies (ids)."""
     if not connection.execute(select(study.c.id).where(study.c.id.not_in(studies)).limit(1)).first():
         return true()
-    asked = group.alias()
+    of_group = group.alias()
     systems = select(progress.c.system_id).where(progress.c.study_id.in_(studies))
     has_text = exists().where(member.c.input_id == question.c.input_id)
     has_text = has_text.where(group.c.id == member.c.group_id, group.c.study_id.in_(studies))
@@ -430,7 +430,7 @@ def asked_by(connection: Connection, studies: Collection[int]) -> ColumnElement[
         output.c.input_id == question.c.input_id, output.c.system_id.in_(systems), output.c.text == question.c.output
     )
     has_group = exists().where(
-        asked.c.id == question.c.group_id, group.c.relation_id == asked.c.relation_id, group.c.source_id == source.c.id,
+        of_group.c.id == question.c.group_id, group.c.relation_id == of_group.c.relation_id, group.c.source_id == source.c.id,
         source.c.input_id == question.c.input_id, source.c.study_id.in_(studies),
     )  # fmt: skip
     return or_(
