@@ -430,7 +430,8 @@ def asked_by(connection: Connection, studies: Collection[int]) -> ColumnElement[
         output.c.input_id == question.c.input_id, output.c.system_id.in_(systems), output.c.text == question.c.output
     )
     has_group = exists().where(
-        of_group.c.id == question.c.group_id, group.c.relation_id == of_group.c.relation_id, group.c.source_id == source.c.id,
+        of_group.c.id == question.c.group_id, group.c.relation_id == of_group.c.relation_id,
+        group.c.source_id == source.c.id,
         source.c.input_id == question.c.input_id, source.c.study_id.in_(studies),
     )  # fmt: skip
     return or_(
