@@ -70,7 +70,7 @@ def test_a_large_file_is_read_in_pieces(tmp_path, monkeypatch):
     assert pieces.fingerprint() == whole.fingerprint()
     assert (pieces.size(), pieces.labelled, pieces.attributes) == (50, 33, ("late",))
     path.write_text(path.read_text() + "\n" + json.dumps(lines[3] | {"text": ""}))
-    with pytest.raises(BadRow, match="line 51: the text is empty"):
+    with pytest.raises(BadRow, match="line 51: the column text is empty"):
         FileCorpus(path)
 
 
