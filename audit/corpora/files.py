@@ -31,10 +31,11 @@ from audit.files import (
     read_pieces,
     refuse_bad_rows,
     refuse_no_file,
+    refuse_unknown_columns,
     unstorable,
 )
 from audit.keys import canonical, fingerprint, normal_text
-from audit.messages import joined, message, with_commas
+from audit.messages import message
 from audit.tasks import Input, base_of, get_task, label_reader, labels_to_write, text_columns, text_names
 from audit.tasks.similarity import level_of
 from audit.text import Analysis
@@ -65,13 +66,11 @@ class Reading:
         """Raise AuditError for a column that files do not have, and for a label that is none of the task's."""
         definition = get_task(task)
         allowed = (*text_columns(definition.texts), *text_names(definition), *_KNOWN, CLUSTER, _TARGET, "reference")
-        if unknown := next((name for name in self.columns if name not in allowed), None):
-            problem = message("corpus_file.unknown_column", column=unknown, allowed=allowed)
-            raise AuditError(problem, parameter="columns")
+        refuse_unknown_columns(self.columns, allowed)
         for written, label in self.labels.items():
             if label and definition.labels and label not in definition.labels:
-                problem = message("corpus_file.unknown_label", written=written, label=label, allowed=definition.labels)
-                raise AuditError(problem, parameter="labels")
+                allowed_labels = f"one of {', '.join(definition.labels)}; leave it empty for no gold"
+                raise AuditError(f"labels {written}={label}: {label!r} is not {allowed_labels}", parameter="labels")
 
     def label(self, gold: str) -> str:
         """Return what a gold label of the file stands for: itself, unless a label is named; empty: no gold."""
@@ -89,9 +88,9 @@ class Reading:
             columns |= {text: name for name, text in own.items() if name in folded}
         places = named_columns(path, written, dict.fromkeys([*texts, *_KNOWN, _TARGET, *columns]), columns)
         if missing := [name for name in texts if name not in places]:
-            hint, there = offered_columns(written, task), list(map(repr, written))
-            lacking = message("corpus_file.no_column", name=path, column=missing[0], columns=there)
-            raise BadFile(joined("list.also", [lacking, *hint]), parameter="columns" if hint else "")
+            hint = offered_columns(written, task)
+            lacking = f"{path} has no column {missing[0]!r}; it has {', '.join(map(repr, written))}"
+            raise BadFile("; ".join([lacking, *hint]), parameter="columns" if hint else "")
         ours = {written[at]: name for name, [at] in places.items()}
         for name in written:  # a column with a name of ours, which another one is read for, is the user's own
             ours.setdefault(name, f"{name} (own)" if name.casefold() in places else name)
@@ -305,13 +304,15 @@ def _with_scheme(path: Path, golds: Sequence[str], reading: Reading) -> str:
         labels.setdefault(gold.casefold(), gold)
     if missing := sorted(MISSING.intersection(golds) - set(reading.labels.values())):
         pairs = ",".join(f"{name}=" for name in missing)
-        raise BadFile(message("corpus_file.missing_labels", file=path, labels=missing, pairs=pairs), parameter="labels")
+        what = f"{', '.join(missing)} in the column gold stand for no label in R, pandas and SQL"
+        raise BadFile(f"{path}: {what}; labels={pairs} reads them so", parameter="labels")
     if len(labels) < 2:
         raise BadFile(message("corpus_file.no_labels", file=path))
     if len(labels) > _MOST_LABELS:
         raise BadFile(message("corpus_file.many_labels", file=path, count=len(labels), most=_MOST_LABELS))
     if with_comma := [label for label in labels.values() if "," in label]:
-        raise BadFile(message("corpus_file.comma", file=path, label=with_comma[0]))
+        advice = "write it without, or with + between several labels of a text and the task classification/a+b"
+        raise BadFile(f"{path}: the gold label {with_comma[0]!r} has a comma, which separates labels; {advice}")
     return f"classification/{','.join(sorted(labels.values()))}"
 
 
@@ -335,6 +336,12 @@ _NUMBERED: tuple[Mapping[float, str], ...] = (
 )  # What numbers stand for where a file has both ends of a scale, and no others
 
 
+_OWN_SCHEME = (
+    "with labels of its own the task is classification, or classification/a,b to name them; labels=THEIRS=OURS reads "
+    "them as ours"
+)
+
+
 def offered_columns(head: Sequence[str], task: str) -> list[str]:
     """Return the columns that may be meant for the texts of a task and for gold; nothing where that is not clear."""
     definition, free, meant = get_task(task), list(head), dict[str, str]()
@@ -346,7 +353,7 @@ def offered_columns(head: Sequence[str], task: str) -> list[str]:
             free.remove(near)
     offered = [f"{ours}={name}" for ours, name in meant.items() if name.lower() != ours]
     known = offered and {*texts} <= meant.keys()
-    return [message("corpus_file.offer_columns", columns=",".join(offered))] if known else []
+    return [f"columns={','.join(offered)} reads these"] if known else []
 
 
 def offered_labels(unknown: Collection[str], task: str) -> list[str]:
@@ -354,8 +361,8 @@ def offered_labels(unknown: Collection[str], task: str) -> list[str]:
     guess = guessed_labels(unknown, get_task(task).labels)
     if guess and all(label is not None for label in guess.values()):
         pairs = ",".join(f"{gold}={label}" for gold, label in guess.items())
-        return [message("corpus_file.offer_labels", labels=pairs, task=base_of(task))]
-    return [message("corpus_file.offer_task")] if guess and get_task(task).texts == 1 else []
+        return [f"labels={pairs} reads them as those of {base_of(task)}"]
+    return [_OWN_SCHEME] if guess and get_task(task).texts == 1 else []
 
 
 def guessed_labels(unknown: Collection[str], labels: Sequence[str]) -> dict[str, str | None]:
@@ -412,6 +419,8 @@ def refuse_other_languages(file: object, texts: Sequence[str]) -> None:
     """Raise BadFile where more than a tenth of the texts of a file that says no language cannot be in English."""
     counts = Counter(filter(None, map(other_language, texts)))
     if counts.total() > _SHARE * len(texts):
-        named = with_commas([language for language, _ in counts.most_common()])
-        values = {"file": file, "number": counts.total(), "texts": len(texts), "language": named}
-        raise BadFile(message("corpus_file.other_language", **values), parameter="language")
+        named = (
+            f"{counts.total()} of {len(texts)} texts look {', '.join(language for language, _ in counts.most_common())}"
+        )
+        advice = "say the language of each in a column `language`, or of all with language=CODE"
+        raise BadFile(f"{file}: {named}; {advice}", parameter="language")

@@ -196,7 +196,7 @@ def browse(
     out, not stored, so one call looks at 4,000 drawn groups at most. An adjudicator gets none that awaits a decision.
     """
     if filters.state is not None and filters.state not in STATES:
-        raise AuditError(message("wrong.state", state=filters.state, allowed=STATES))
+        raise AuditError(message("wrong.choice", what="state", value=filters.state, allowed=STATES))
     at_once, lines = _BATCH if filters.state in SETTLED else size + 1, list[Line]()
     with engine.connect() as connection:
         query = _matching(filters).order_by(verdict.c.group_id, verdict.c.system_id).limit(at_once)

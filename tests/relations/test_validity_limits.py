@@ -58,7 +58,10 @@ def test_measures_stay_in_their_range_and_are_best_for_the_same_text(one, other,
         ("replaced", "a limit is MEASURE<=NUMBER"),
         ("replaced<=much", "the limit must be a number from 0 to 1, which replaced can be"),
         ("replaced<=40", "from 0 to 1, which replaced can be"),
-        ("replacd<=0.4", "known are: bleu, edit-distance, embedding, perplexity-ratio, replaced; did you mean"),
+        (
+            "replacd<=0.4",
+            "did you mean 'replaced'? known are: bleu, edit-distance, embedding, perplexity-ratio, replaced",
+        ),
     ],
 )
 def test_what_is_no_limit_is_refused_with_what_is_allowed(text, said):
