@@ -164,11 +164,6 @@ def test_a_table_that_cannot_be_read_says_why(name, content, says):
         read_table(name, ["text"], content=content)
 
 
-def test_columns_of_ones_own_do_not_matter():
-    content = b",Text,note,note,\n0,a,x,y,\n1,b,x,y,z\n"
-    assert read_table("a.csv", ["text"], content=content)["text"].tolist() == ["a", "b"]
-
-
 def test_columns_are_read_as_they_are_named():
     content = b"Label,text,review\nold,a,A\n"
     table = read_table("a.csv", ["text", "label"], columns={"text": "Review"}, content=content)

@@ -14,7 +14,7 @@ import pytest
 from audit import errors
 from audit.errors import BadFile, UnknownName
 from audit.files import refuse_bad_rows
-from audit.messages import _flat, catalogue, from_stored, joined, message, said, stored
+from audit.messages import _flat, catalogue, from_stored, message, said, stored
 from audit.resources import data_file
 
 ROOT = Path(__file__).parents[1]
@@ -139,14 +139,6 @@ def test_errors_that_the_app_can_show_are_messages() -> None:
                 assert not isinstance(node.args[0], ast.Constant | ast.JoinedStr | ast.BinOp), (name, node.lineno)
                 raised += 1
     assert raised > 50
-
-
-def test_messages_in_chinese() -> None:
-    sentence = message("wrong.choice", what="答案", value="good", allowed=["positive", "negative"])
-    assert said(sentence, "zh") == "答案“good”不在可选之列：positive、negative"
-    roles = joined("list.or", ["manager", "adjudicator"])
-    needed = message("account.role_needed", roles=roles, name="ann", role="annotator")
-    assert said(needed, "zh") == "此操作需要角色 manager 或 adjudicator；ann 的角色是 annotator"
 
 
 def test_one_is_no_plural() -> None:

