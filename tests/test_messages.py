@@ -9,11 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
-from audit import errors
-from audit.errors import BadFile, UnknownName
-from audit.files import refuse_bad_rows
+from audit.errors import UnknownName
 from audit.messages import _flat, catalogue, from_stored, message, said, stored
 from audit.resources import data_file
 
@@ -141,33 +137,16 @@ def test_errors_that_the_app_can_show_are_messages() -> None:
     assert raised > 50
 
 
-def test_one_is_no_plural() -> None:
-    assert message("note.not_checked", count=1).startswith("1 group was not checked")
-    assert message("note.not_checked", count=2).startswith("2 groups were not checked")
-
-
 def test_an_unknown_name_says_what_is_there() -> None:
     problem = UnknownName("relation", "MR9", ["MR1", "MR2"], ["no disk"])
     assert str(problem) == "unknown relation 'MR9'; did you mean 'MR2'? known are: MR1, MR2; no disk"
     assert str(UnknownName("swan", "x", [])) == "unknown swan 'x'; known are: none"
 
 
-def test_several_bad_rows_are_said_with_their_reasons() -> None:
-    fields = message("file.fields", count=1, expected=3, names=["a", "b", "c"])
-    with pytest.raises(BadFile) as refused:
-        refuse_bad_rows("own.csv", [(2, fields), (5, "no text")], 7)
-    assert said(refused.value.sentence, "zh").splitlines() == [
-        "own.csv：7 行中有 2 行有误，因此全部未采用：",
-        "  第 2 行：有 1 个字段，而表头有 3 个（a、b、c）；含有分隔符的文本请加引号",
-        "  第 5 行：no text",
-    ]
-    with pytest.raises(errors.BadRow) as refused:
-        refuse_bad_rows("own.csv", [(2, message("file.empty_column", column="text"))], 7)
-    assert said(refused.value.sentence, "zh") == "own.csv，第 2 行：列 text 是空的"
-
-
 def test_messages_outlive_the_database_and_the_worker() -> None:
     nested = message("file.at_line", file="own.csv", line=3, reason=message("file.empty_column", column='"e"'))
+    assert said(nested, "zh") == 'own.csv，第 3 行：列 "e" 是空的'
+    assert message("note.not_checked", count=1).startswith("1 group was not checked")
     for sentence in (nested, message("wrong.choice", what="answer", value="x", allowed=("a", "b"))):
         assert said(from_stored(stored(sentence)), "zh") == said(sentence, "zh")
     hidden = stored(

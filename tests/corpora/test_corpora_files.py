@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from audit.corpora import get_corpus
-from audit.corpora.files import FileCorpus, Reading
+from audit.corpora.files import FileCorpus, Reading, offered_labels
 from audit.errors import AuditError, BadFile, BadRow
 from audit.tasks import Input
 
@@ -157,3 +157,6 @@ def test_what_is_meant_is_offered_and_not_taken(reviews):
         FileCorpus(reviews)
     with pytest.raises(AuditError, match=r"(?s)3 of 3 rows.*'pos' is unknown"):
         FileCorpus(reviews, reading=Reading({"text": "review", "gold": "label"}))
+    offered = ["labels=1=negative,5=positive,NA= reads them as those of sentiment"]
+    assert offered_labels({"5", "1", "NA"}, "sentiment") == offered
+    assert "the task is classification" in offered_labels({"billing", "late"}, "sentiment")[0]
