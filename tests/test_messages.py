@@ -22,8 +22,7 @@ DYNAMIC = {
     "streamlit.": "data/ui/page.js: what Streamlit's page says by itself",
 }
 """Beginnings of codes that are put together while the program runs, and where."""
-COMMANDS = ("agreement.", "api.", "cells.", "known.", "proxy.", "report_setting.", "settings.", "token.", "upload.",
-            "words.", "wrong.")  # fmt: skip
+COMMANDS = ("api.", "known.", "settings.", "token.", "upload.", "words.", "wrong.")
 """Beginnings of codes that only commands and programs are told, in English alone."""
 
 

@@ -46,8 +46,8 @@ def test_things_are_registered_by_call_by_decorator_and_by_where_they_are():
         return 3
 
     assert shapes.names() == ["line", "ordered", "made"]
-    assert shapes["ordered"]([(1, 2)]) == {1: 2}
-    assert (shapes["made"](), "made" in shapes, "square" in shapes) == (3, True, False)
+    assert shapes.get("ordered")([(1, 2)]) == {1: 2}
+    assert (shapes.get("made")(), "made" in shapes, "square" in shapes) == (3, True, False)
     with pytest.raises(UnknownName, match=r"unknown shape 'square'; known are: line, made, ordered$"):
         shapes.get("square")
 

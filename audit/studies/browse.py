@@ -229,7 +229,7 @@ def detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> De
         key = (verdict.c.group_id == group_id, verdict.c.system_id == system_id)
         row = connection.execute(_query().where(*key)).mappings().first()
         if row is None:
-            raise AuditError(message("cells.no_group", group=group_id, system=system_id))
+            raise AuditError(f"there is no group {group_id} of system {system_id}")
         if blind and awaiting(connection, [group_id]):
             raise Refused(message("refused.blind"))
         state = _states(connection, [row])[group_id, system_id]
