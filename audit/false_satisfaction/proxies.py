@@ -172,6 +172,7 @@ def _numbers(name: str, rows: Sequence[Any], study: StudyRow) -> np.ndarray:
             numbers[index] = math.nan
         if not math.isfinite(numbers[index]):
             spelling = "missing" if value is None else repr(value)[:60]
-            where = {"row": row, "corpus": study["corpus"], "study": study["id"]}
-            raise AuditError(message("proxy.no_number", proxy=name, value=spelling, **where))
+            where = f"in row {row!r} of {study['corpus']} (study {study['id']})"
+            advice = "a proxy needs a finite number, such as 0.25, in every row"
+            raise AuditError(f"the proxy {name!r} is {spelling} {where}; {advice}")
     return numbers

@@ -94,7 +94,7 @@ def check_answer(question: Row[Any] | None, question_id: int, answer: str, comme
         raise Refused(message("refused.no_question", id=question_id))
     labels = labels_of(question.task, question.kind)
     if answer not in labels and answer != UNSURE:
-        raise Refused(message("wrong.answer", answer=answer[:40], allowed=[*labels, UNSURE]))
+        raise Refused(message("wrong.choice", what="answer", value=answer[:40], allowed=[*labels, UNSURE]))
     check_comment(comment)
     return question
 

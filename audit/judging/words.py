@@ -26,7 +26,7 @@ from audit.tasks import OwnWords, Wording, base_of, get_task, wording
 from audit.tasks.classification import PLUS, Classification
 from audit.tasks.questions import ABOUT_OUTPUTS, SCALES, UNSURE
 from audit.tasks.words import ANY, NO_WORDS, read_guideline, shipped_guideline
-from audit.user_models import short
+from audit.user_models import no_key, short
 
 PREFIX = "words/"  # Begins the names of the rows of `setting` that hold words
 QUESTION, GUIDELINE, LABELS = KEYS = ("question", "guideline", "labels")
@@ -228,7 +228,7 @@ def faults_of(task: str, written: Mapping[str, Any]) -> Iterator[tuple[str, str]
         for key, value in table.items():
             where = f"{language}.{key}".lstrip(".")
             if key not in KEYS:
-                yield where, message("user_file.no_key", names=[*KEYS, *(() if language else LANGUAGES)])
+                yield where, no_key(key, [*KEYS, *(() if language else LANGUAGES)])
             elif key == LABELS and not isinstance(value, Mapping):
                 yield where, message("words.labels")
             elif key == LABELS:
@@ -248,7 +248,7 @@ def _text_fault(value: Any, key: str) -> str | None:
     if isinstance(value, str) and len(value) > MOST[key]:
         return message("words.long", count=len(value), most=MOST[key])
     if isinstance(value, str) and (what := unstorable(value)):
-        return message("user_file.unstorable", what=what)
+        return what
     return None if isinstance(plain, str) and plain.isprintable() else message("words.text", most=MOST[key])
 
 

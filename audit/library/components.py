@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import pandas as pd
 
 from audit.corpora import Corpus
-from audit.corpora.files import FrameCorpus
+from audit.corpora.files import FileCorpus
 from audit.errors import AuditError
 from audit.relations import ANY, Plain, Verdict
 from audit.relations.base import nothing, stays, unchanged
@@ -237,14 +237,14 @@ def corpus_of(corpus: Texts, read: CorpusOptions, name: str | None = None) -> Co
         return read.corpus(corpus)
     own = read.task or "sentiment", read.unit, read.language, read.reading
     if isinstance(corpus, pd.DataFrame):
-        return FrameCorpus(corpus, name or "frame", *own)
+        return FileCorpus(name or "frame", *own, content=corpus)
     if callable(getattr(corpus, "rows", None)) and callable(getattr(corpus, "fingerprint", None)):
         return cast(Corpus, corpus)
     if not isinstance(corpus, Iterable):
         wanted = "a name of audit.all_corpora(), a file, a DataFrame with the column text, or texts"
         raise AuditError(f"corpus is a {type(corpus).__name__}; expected {wanted}")
     rows = [_columns(number, item) for number, item in enumerate(corpus, start=1)]
-    return FrameCorpus(pd.DataFrame(rows), name or "texts", *own)
+    return FileCorpus(name or "texts", *own, content=pd.DataFrame(rows))
 
 
 def _columns(number: int, item: object) -> Mapping[str, object]:

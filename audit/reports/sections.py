@@ -492,8 +492,7 @@ def causes(report: Entry, say: Say) -> Sections:
     def shares(entry: Entry) -> str:
         given = sorted((one for one in entry["causes"] if one["count"]), key=lambda one: -one["share"]["value"])
         texts = (
-            f"{say('cause_in_words.' + one['cause'])} {say.rate(one['share'], PERCENT)} ({count(one['count'])})"
-            for one in given
+            f"{say('cause.' + one['cause'])} {say.rate(one['share'], PERCENT)} ({count(one['count'])})" for one in given
         )
         return say.list(texts, "semicolon")
 
@@ -511,7 +510,7 @@ def causes(report: Entry, say: Say) -> Sections:
         ]  # fmt: skip
         yield Section(say("causes.title"), [shown, *overall])
     if disputes := report.get("disputes"):
-        reasons = [(say(f"reason_in_words.{one['reason']}"), one["count"]) for one in disputes["reasons"]]
+        reasons = [(say(f"reason.{one['reason']}"), one["count"]) for one in disputes["reasons"]]
         reasons.append((say("causes.no_reason"), disputes["uncoded"]))
         ordered = sorted((one for one in reasons if one[1]), key=lambda one: -one[1])
         listed = say.list(f"{reason} {count(number)}" for reason, number in ordered)
@@ -559,7 +558,7 @@ def _example(entry: Entry, say: Say) -> Section:
             origin = say(f"origin.{member['origin'].removeprefix('carried ')}")
             right = say(f"browse.{code}", labels=labels, origin=origin)
         rows.append((role, Marked(pieces), said + sign, right))
-    cause = catalogue(say.language).get(f"cause_in_words.{entry['cause']}", "") if entry["cause"] else ""
+    cause = catalogue(say.language).get(f"cause.{entry['cause']}", "") if entry["cause"] else ""
     heads, about = ("", *say.heads("text", "output", "right_answer")), say("browse.row_named", row=entry["row"])
     return Section(f"{entry['relation']} · {entry['system']}", [Table(heads, rows), *([cause] if cause else [])], about)
 

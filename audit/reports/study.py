@@ -41,7 +41,9 @@ def study_report(database: Engine | Connection, options: ReportOptions = ReportO
     names = tuple(dict.fromkeys(options.proxy))
     target = get_target(options.target, bool(names))
     if names and target == "population":
-        raise AuditError(message("report_setting.proxy_population"), parameter="proxy")
+        known = "proxies correct a sample by what is known of this corpus"
+        advice = "with proxy take the target corpus, or leave proxy out for the target population"
+        raise AuditError(f"{known}; {advice}", parameter="proxy")
     slicings = [find_slicing(spec) for spec in options.slices]
     basis = evidence(database, options.answers, options.study, slicings, names, options.examples or 0)
     return report_of(basis, target=target, delta=options.delta, weights=options.weights, proxies=names)

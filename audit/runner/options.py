@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from annotated_types import Ge, Gt, Le
 
 from audit.errors import AuditError
-from audit.files import Excessive, parse_json
+from audit.files import parse_json
 from audit.options import Options, Told, listed
 
 if TYPE_CHECKING:
@@ -56,8 +56,6 @@ def parameters_of(value: Any) -> Any:
             )
         try:
             values.setdefault(relation, {})[name] = parse_json(own)
-        except Excessive as problem:
-            raise AuditError(f"parameters {target}={own[:40]}: {problem}", parameter="parameters") from None
         except ValueError:
             values.setdefault(relation, {})[name] = own
     return values

@@ -99,7 +99,7 @@ _PLAN: dict[str, Any] = {
         Annotated[
             str,
             Allowed(f"1 to 80 printable characters that begin with a letter or digit, without {SUFFIX}", _is_name),
-            Field(description=message("user_file.plan_name")),
+            Field(description='write name = "films" above the first table'),
         ],
         ...,
     ),

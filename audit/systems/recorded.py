@@ -49,7 +49,7 @@ class Recorded(Ready):
         if self.name not in recording.outputs:
             raise UnknownName(f"system of {path}", self.name, engines)
         self._translations: Mapping[Ask, str] = recording.outputs[self.name]
-        self.version = recording.versions[self.name]
+        self.version = recording.version(self.name)
         self.settings: Mapping[str, object] = {"recorded": True}
         self.languages: tuple[str, ...] = tuple(recording.source_languages(self.name))
         self.summary = f"{len(self._translations):,} recorded translations of {self.name}, from {path}"

@@ -170,7 +170,10 @@ def test_words_of_a_plan_are_checked_kept_and_read_again():
 
 
 WRONG_WORDS = (
-    ({"questoin": "x"}, "words.questoin: there is no such key; allowed are question, guideline"),
+    (
+        {"questoin": "x"},
+        "words.questoin: there is no such key, did you mean 'question'. allowed are question, guideline",
+    ),
     ({"labels": {"good": "Yes"}}, "words.labels.'good': is no label of the task; its labels are positive, neutral"),
     ({"question": "x" * 501}, "words.question: has 501 characters; at most 500 are allowed"),
 )

@@ -6,12 +6,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from audit.corpora import get_corpus
-from audit.corpora.base import folder
 from audit.keys import canonical, fingerprint
 from audit.model_cache import Kept, as_array, cached_model, say, texts_of
 from audit.packs.chinese import corpora
 from audit.packs.chinese.taggers import jieba
 from audit.relations.validity import changed, measure
+from audit.resources import cache_folder
 from audit.systems.base import missing, package_version
 from audit.systems.surface import Sumy
 from audit.tasks import Input, Output, get_task
@@ -377,7 +377,7 @@ class Classifier(_Packaged):
 def _models(kind: str, version: str) -> tuple[Arrays, Features]:
     """The model from the cache, trained and kept there when it is absent or damaged."""
     system = Classifier(kind)
-    arrays = cached_model(system.name, version, folder(), system.trained).arrays
+    arrays = cached_model(system.name, version, cache_folder(), system.trained).arrays
     return arrays, system.features(arrays)
 
 

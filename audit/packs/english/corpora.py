@@ -16,7 +16,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from audit.corpora.base import Row, Unit, counted
+from audit.corpora.base import Row, Unit
 from audit.corpora.files import FileCorpus
 from audit.errors import BadFile, NotInstalled
 from audit.keys import digest, fingerprint, uniform
@@ -429,7 +429,7 @@ class English:
         if self.needs() is not None:
             return None
         count = self._reader[2]
-        return count() if count else counted(self.name, self.fingerprint(), self.counted, _MEASURED)
+        return count() if count else _MEASURED.get((self.name, self.fingerprint())) or self.counted()
 
     def counted(self) -> int:
         """Count the rows."""

@@ -11,13 +11,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from audit.corpora.base import folder
 from audit.keys import canonical, fingerprint
 from audit.model_cache import Kept, as_array, cached_model, say, texts_of
 from audit.packs.english import corpora as english
 from audit.packs.english.corpora import training_file
 from audit.packs.english.vocabulary import Lists, lines
-from audit.resources import absent, data_file
+from audit.resources import absent, cache_folder, data_file
 from audit.systems.base import missing, package_version
 from audit.systems.surface import Sumy
 from audit.systems.trained import Centroid, Keywords, Logreg, pair_traits, tokens
@@ -222,10 +221,10 @@ class TfidfLogreg(_English):
         return english.needs() or missing("sklearn", _INSTALL)
 
     def prepare(self) -> None:
-        _model(self.version, folder())
+        _model(self.version, cache_folder())
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        model = _model(self.version, folder())
+        model = _model(self.version, cache_folder())
         return [self._output(model.positive(item.text)) for item in inputs]
 
     def _output(self, positive: float) -> Output:
