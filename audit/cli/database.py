@@ -90,7 +90,7 @@ def replay(
     from audit.exchange.replay import replay, replay_lines
 
     replayed = replay(Path(folder), [Path(name) for name in report])
-    return Reply(replayed.model_dump(), replay_lines(replayed), status=int(not replayed.equal))
+    return Reply(asdict(replayed), replay_lines(replayed), status=int(not replayed.equal))
 
 
 @command("backup", PUBLISH, "audit backup --db mine.db --out monday.db")
@@ -104,7 +104,7 @@ def backup(
     from audit.store.copying import backup
 
     copy = backup(db.engine, Path(out))
-    return Reply({"file": str(copy.file), "bytes": copy.bytes, "sha256": copy.sha256, **_rows(copy.rows)})
+    return Reply({"file": str(copy.file), "bytes": copy.bytes, **_rows(copy.rows)})
 
 
 @command("doctor", PUBLISH, "audit doctor --db mine.db")

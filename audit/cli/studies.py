@@ -142,7 +142,7 @@ def study_run(
         if hasattr(os, "nice"):
             os.nice(10)  # people who judge on this machine go before
         engine = Db(where).engine
-        with running_job(engine, job, where) as (worker, by):
+        with running_job(engine, job) as (worker, by):
             most = max(1, (os.cpu_count() or 1) - 1) if workers is None else workers
             _carry_out(engine, versions(engine, plan)[-1].plan(), most, watcher=worker, begin=worker.step, by=by)
         return Reply({}, [])

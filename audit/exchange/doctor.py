@@ -1,14 +1,11 @@
 """`audit doctor`: is this database sound, and what to do where it is not. Looks, and changes nothing."""
 
-import os
-import shlex
 import shutil
-import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, select
 
 from audit.errors import AuditError, first_line
 from audit.false_satisfaction.questions import queue_difference
@@ -37,7 +34,7 @@ class Check:
 
 
 def doctor(where: str) -> list[Check]:
-    """Every check of a database, in the order in which to mend things; the first ones are about its file.
+    """Return every check of a database, in the order in which to mend things; the first ones are about its file.
 
     A check that cannot read what it needs is a finding, and the others go on.
     """
@@ -50,14 +47,19 @@ def doctor(where: str) -> list[Check]:
     except Exception as problem:  # a damaged file may end in anything, and must not end the doctor
         return [*checks, _unreadable("opens", problem)]
     checks.append(Check("opens", True, f"tables of version {tables.SCHEMA_VERSION}"))
-    for name, check in CHECKS.items():
+    for name, (look, good) in CHECKS.items():
         try:
             with engine.connect() as connection:
-                checks += check(connection, name)
+                checks.append(_check(name, look(connection), good, _REBUILD))
         except Exception as problem:  # as above
             checks.append(_unreadable(name, problem))
     engine.dispose()
     return checks
+
+
+def _check(name: str, faults: Iterable[str], good: str, advice: str) -> Check:
+    summary = "; ".join(faults)
+    return Check(name, not summary, summary or good, advice if summary else None)
 
 
 def _unreadable(name: str, problem: Exception) -> Check:
@@ -67,40 +69,13 @@ def _unreadable(name: str, problem: Exception) -> Check:
 def _file_checks(file: Path) -> list[Check]:
     """Return the checks of a file; they run before anything else opens it."""
     free, needed = shutil.disk_usage(file.absolute().parent).free, max(LEAST_SPACE, file.stat().st_size)
-    left, low = f"{free / 2**30:.1f} GiB free", free < needed
-    beside = (file.with_name(file.name + end) for end in ("", "-wal", "-shm"))
-    # Every user of the machine can read them; sharing with a group may be on purpose.
-    readable = [str(path) for path in beside if path.exists() and path.stat().st_mode & stat.S_IRWXO]
-    free_space = f"free space until {needed / 2**30:.1f} GiB are left: a full disk stops judging"
-    checks = [_check("file", page_faults(file), "whole", _RESTORE), _check("disk", [left] * low, left, free_space)]
-    if os.name == "posix":
-        faults = ["every user of this machine can read it, with the hashes of passwords"] if readable else []
-        checks.append(_check("permissions", faults, "no other user's", shlex.join(["chmod", "o=", *readable])))
-    return checks
+    left = f"{free / 2**30:.1f} GiB free"
+    advice = f"free space until {needed / 2**30:.1f} GiB are left: a full disk stops judging"
+    disk = _check("disk", [left] if free < needed else [], left, advice)
+    return [_check("file", page_faults(file), "whole", _RESTORE), disk]
 
 
-def _log(connection: Connection, name: str) -> list[Check]:
-    """Whether a file has a write-ahead log."""
-    if connection.dialect.name != "sqlite":
-        return []
-    mode = str(connection.execute(text("PRAGMA journal_mode")).scalar())
-    faults = [] if mode == "wal" else [f"journal mode is {mode}, so that readers block writers"]
-    return [_check(name, faults, "on", "put the file on a local disk: network file systems have no write-ahead log")]
-
-
-def _queue(connection: Connection, name: str) -> list[Check]:
-    """People are asked what drawn groups wait for, in the order in which these want it, and nothing else."""
-    queue = queue_difference(connection)
-    faults = [f"{queue.absent:,} questions that drawn groups wait for were never made"] if queue.absent else []
-    waits = (queue.misplaced, "that drawn groups wait for: not asked, or not in their place")
-    for ids, what in (waits, (queue.idle, "asked that no drawn group waits for")):
-        if ids:
-            more = " ..." if len(ids) > _IDS else ""
-            faults.append(f"{len(ids):,} questions ({', '.join(map(str, ids[:_IDS]))}{more}) {what}")
-    return [_check(name, faults, "people are asked what drawn groups wait for", _REBUILD)]
-
-
-def _answers(connection: Connection, name: str) -> list[Check]:
+def _answer_faults(connection: Connection) -> list[str]:
     """The stored answers are those that follow from the history."""
     ids = list(connection.execute(select(question.c.id).order_by(question.c.id)).scalars())
     differing = 0
@@ -112,16 +87,23 @@ def _answers(connection: Connection, name: str) -> list[Check]:
     faults = [f"{differing:,} of {len(ids):,} questions have another answer than their history"] if differing else []
     if misfiled := wrongly_filled(connection):
         faults.append(f"{misfiled:,} questions are wrong about whether they have all their votes")
-    return [_check(name, faults, "as the history has them", _REBUILD)]
+    return faults
 
 
-def _check(name: str, faults: Iterable[str], good: str, advice: str) -> Check:
-    summary = "; ".join(faults)
-    return Check(name, not summary, summary or good, advice if summary else None)
+def _queue_faults(connection: Connection) -> list[str]:
+    """People are asked what drawn groups wait for, in the order in which these want it, and nothing else."""
+    queue = queue_difference(connection)
+    faults = [f"{queue.absent:,} questions that drawn groups wait for were never made"] if queue.absent else []
+    waits = (queue.misplaced, "that drawn groups wait for: not asked, or not in their place")
+    for ids, what in (waits, (queue.idle, "asked that no drawn group waits for")):
+        if ids:
+            more = " ..." if len(ids) > _IDS else ""
+            faults.append(f"{len(ids):,} questions ({', '.join(map(str, ids[:_IDS]))}{more}) {what}")
+    return faults
 
 
-CHECKS: dict[str, Callable[[Connection, str], list[Check]]] = {
-    "write-ahead log": _log,
-    "answers": _answers,
-    "queue": _queue,
+CHECKS: dict[str, tuple[Callable[[Connection], list[str]], str]] = {
+    "answers": (_answer_faults, "as the history has them"),
+    "queue": (_queue_faults, "people are asked what drawn groups wait for"),
 }
+"""What is looked at in the tables, and what a sound database is."""

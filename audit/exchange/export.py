@@ -24,15 +24,13 @@ from audit.reports.ratings import stored_ratings
 from audit.reports.study import study_report
 from audit.store import tables
 from audit.store.copying import backup, private_copy
-from audit.store.dump import described, left_out, pseudonymise, salt_of, seal, write_tables
+from audit.store.dump import left_out, pseudonymise, salt_of, seal, sum_of, write_tables
 
-FORMAT = 1
+FORMAT = 2
 """Version of the manifest and of the files."""
 MANIFEST = "manifest.json"
 LARGEST = 200 << 20
 """Bytes of a download at most; larger databases are exported on the command line."""
-EXPORT, BACKUP = "exported", "backed up"
-"""Actions of the log."""
 DOCUMENTS: dict[str, Callable[[Engine], Mapping[str, Any]]] = {
     "report.json": study_report,
     "agreement.json": lambda engine: agreement_report(stored_ratings(engine)),
@@ -69,8 +67,7 @@ def export(
         manifest: dict[str, Any] = {
             "format": FORMAT, "audit": audit.__version__, "schema": tables.SCHEMA_VERSION,
             "pseudonymised": salt is not None, "free_text": salt is None or with_comments, "left_out": left_out(),
-            "tables": entries, "documents": list(documents),
-            "files": {name: described(parts / name) for name in files},
+            "tables": entries, "documents": list(documents), "files": {name: sum_of(parts / name) for name in files},
         }  # fmt: skip
         manifest["seal"] = seal(manifest)
         (parts / MANIFEST).write_text(json.dumps(manifest, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
@@ -97,46 +94,43 @@ def to_export(
         yield parts, copy
 
 
-# Downloads of the app and the API.
+# Downloads of the app and the API, alone in a new private folder, which the caller deletes.
 
 
 def export_archive(engine: Engine, *, by: int, pseudonymise: bool) -> Path:
-    """Write what `export` writes as a zip file, alone in a new private folder, which the caller deletes.
+    """Write what `export` writes as a zip file. Pseudonyms are those of no other export. Raises NotAllowed for anyone
+    but a manager, AuditError above `LARGEST`."""
 
-    Pseudonyms are those of no other export. Raises NotAllowed for anyone but a manager, AuditError above `LARGEST`.
-    """
-    with _download(engine, by) as folder:
+    def write(folder: Path) -> tuple[Path, int]:
         manifest = export(engine, folder / "export", salt=salt_of(None) if pseudonymise else None, by=by)
         archive = Path(shutil.make_archive(str(folder / "audit-export"), "zip", folder / "export"))
         shutil.rmtree(folder / "export")
-        _keep(engine, by, archive, EXPORT, rows=sum(rows_of(manifest).values()), pseudonyms=pseudonymise)
-    return archive
+        return archive, sum(rows_of(manifest).values())
+
+    return _download(engine, by, "exported", write, pseudonyms=pseudonymise)
 
 
 def backup_file(engine: Engine, *, by: int) -> Path:
-    """Write a backup as `audit backup` does, into a folder as `export_archive`; raises as that does."""
-    with _download(engine, by) as folder:
+    """Write a backup as `audit backup` does; raises as `export_archive` does."""
+
+    def write(folder: Path) -> tuple[Path, int]:
         made = backup(engine, folder / "audit-backup.db")
-        size = round(made.bytes / (1 << 20), 1)
-        _keep(engine, by, made.file, BACKUP, rows=sum(made.rows.values()), megabytes=size)
-    return made.file
+        return made.file, sum(made.rows.values())
+
+    return _download(engine, by, "backed up", write)
 
 
-@contextmanager
-def _download(engine: Engine, by: int) -> Iterator[Path]:
-    """Yield a new private folder for a manager, which is deleted where the block fails."""
+def _download(engine: Engine, by: int, action: str, write: Callable[[Path], tuple[Path, int]], **detail: Any) -> Path:
+    """Return the file that `write` makes, with how many rows it has, for a manager; noted in the log."""
     with reading_as(engine, by, "manager"):
         folder = Path(tempfile.mkdtemp(prefix="audit-"))
     try:
-        yield folder
+        file, rows = write(folder)
+        if (size := file.stat().st_size) > LARGEST:
+            raise AuditError(message("download.large", size=size >> 20, most=LARGEST >> 20))
+        with writing_as_manager(engine, by) as connection:
+            note(connection, by, action, rows=rows, megabytes=round(size / (1 << 20), 1), **detail)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-
-
-def _keep(engine: Engine, by: int, file: Path, action: str, **detail: Any) -> None:
-    """Refuse a file that is too large to download, and log any other."""
-    if (size := file.stat().st_size) > LARGEST:
-        raise AuditError(message("download.large", size=size >> 20, most=LARGEST >> 20))
-    with writing_as_manager(engine, by) as connection:
-        note(connection, by, action, **detail)
+    return file

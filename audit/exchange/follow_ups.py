@@ -27,6 +27,7 @@ from audit.store.outcomes import integers
 from audit.tasks import Input
 from audit.text import Analysis
 
+_Pair = tuple[Input, list[Input]]
 _QUANTILES = {"least": 0.0, "low": 0.05, "median": 0.5, "high": 0.95, "most": 1.0}
 
 
@@ -65,7 +66,7 @@ class _Made(NamedTuple):
     name: str
     limits: list[str]
     groups: list[int]
-    rejected: list[int]
+    rejected: int
 
 
 def _all_made(connection: Connection, only: int | None, names: Sequence[str]) -> list[_Made]:
@@ -84,11 +85,11 @@ def _all_made(connection: Connection, only: int | None, names: Sequence[str]) ->
         raise UnknownName("relation", absent, sorted(set(labels.values()), key=name_order))
     made = []
     for (study_id, id), groups in frame.groupby(["study", "relation"]):
-        row, ids = stored[id], groups["group"]
-        about = {"study": int(study_id), "corpus": corpora[study_id], "task": row["task"], "relation": labels[id]}
-        if not names or labels[id] in names:
+        row, label = stored[id], labels[id]
+        about = {"study": int(study_id), "corpus": corpora[study_id], "task": row["task"], "relation": label}
+        if not names or label in names:
             limits = json.loads(row["params"]).get(VALID) or []
-            made.append(_Made(about, row["name"], limits, ids.tolist(), ids[groups["rejected"] == 1].tolist()))
+            made.append(_Made(about, row["name"], limits, groups["group"].tolist(), int(groups["rejected"].sum())))
     return sorted(made, key=lambda of: (of.about["study"], of.about["task"], name_order(of.about["relation"])))
 
 
@@ -126,20 +127,12 @@ def follow_ups_report(engine: Engine, study: int | None = None, options: FollowU
             # A relation's own limits take the place of those of all.
             tried = [*by_relation.get("", ()), *by_relation.get(made.name, ())]
             tried = list({(limit.measure, limit.sign[0]): limit for limit in tried}.values())
-            pairs = list(_members(connection, made.groups[: options.most]).values())
+            pairs = _pairs(connection, made.groups[: options.most])
             about = made.about | {"limits": " and ".join(made.limits), "groups": len(made.groups)}
-            about |= {"rejected": len(made.rejected), "rejected_share": len(made.rejected) / len(made.groups)}
+            about |= {"rejected": made.rejected, "rejected_share": made.rejected / len(made.groups)}
             about |= {"measured": len(pairs), "tried": " and ".join(sorted(map(str, tried)))}
             about["would_reject"] = sum(broken(tried, *pair, fitted[id]) is not None for pair in pairs)
-            for of in measuring:
-                worst = np.max if of.better == "low" else np.min  # NaN where one is
-                values = [
-                    worst([of.of(first, other, fitted[id].get(of.name)) for other in rest]) for first, rest in pairs
-                ]
-                known = pd.Series(values, dtype=float)
-                quantiles = dict(zip(_QUANTILES, known.quantile([*_QUANTILES.values()]), strict=True))
-                measured = {"measure": of.name, "better": of.better} | quantiles
-                rows.append(about | measured | {"unknown": int(known.isna().sum())})
+            rows += [about | _measured(of, pairs, fitted[id].get(of.name)) for of in measuring]
     frame = pd.DataFrame(rows)
     shown = ["corpus", "relation", "measure", "groups", "rejected", "would_reject", "low", "median", "high"]
     shown = [name for name in shown if name != "would_reject" or options.valid]
@@ -156,6 +149,13 @@ def follow_ups_report(engine: Engine, study: int | None = None, options: FollowU
     return Tables({"measured": Table(title, frame, shown=shown)}, notes, signature)
 
 
+def _measured(of: Measure, pairs: Sequence[_Pair], fitted: Any) -> dict[str, Any]:
+    worst = np.max if of.better == "low" else np.min  # NaN where one is
+    known = pd.Series([worst([of.of(first, other, fitted) for other in rest]) for first, rest in pairs], dtype=float)
+    quantiles = dict(zip(_QUANTILES, known.quantile([*_QUANTILES.values()]), strict=True))
+    return {"measure": of.name, "better": of.better, **quantiles, "unknown": int(known.isna().sum())}
+
+
 _TEXTS = (input_table.c.texts, input_table.c.languages)
 _OF_SOURCES = select(source.c.id, *_TEXTS).join(input_table, input_table.c.id == source.c.input_id)
 
@@ -166,7 +166,7 @@ def _sources(connection: Connection, study_id: int) -> list[Input]:
     return [Input.stored(row.texts, row.languages) for row in rows]
 
 
-def _members(connection: Connection, groups: Sequence[int]) -> dict[int, tuple[Input, list[Input]]]:
+def _pairs(connection: Connection, groups: Sequence[int]) -> list[_Pair]:
     """The source's input and the follow-ups of each of these groups that has any."""
     rows = rows_among(connection, _OF_SOURCES, source.c.id, sorted({id // LIMIT**2 for id in groups}))
     sources = {row.id: Input.stored(row.texts, row.languages) for row in rows}
@@ -179,4 +179,4 @@ def _members(connection: Connection, groups: Sequence[int]) -> dict[int, tuple[I
     follow_ups: dict[int, list[Input]] = {id: [] for id in groups}
     for row in rows_among(connection, of_members, member.c.group_id, groups):
         follow_ups[row.group_id].append(Input.stored(row.texts, row.languages))
-    return {id: (sources[id // LIMIT**2], inputs) for id, inputs in follow_ups.items() if inputs}
+    return [(sources[id // LIMIT**2], inputs) for id, inputs in follow_ups.items() if inputs]

@@ -4,8 +4,6 @@ What comes back from Label Studio is read by `audit import-labels`: each task ca
 """
 
 import json
-from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -18,7 +16,6 @@ from audit.judging.accounts import reading_as
 from audit.judging.answers import is_counted
 from audit.judging.labels import QUESTION, exported_id
 from audit.judging.words import own_words
-from audit.store.bulk import BATCH
 from audit.store.copying import in_utc
 from audit.store.core import annotator, answer, input_table, judge_answer, judgement, question
 from audit.store.dump import spelled
@@ -31,35 +28,44 @@ CONTROL, OBJECT, OUTPUT = "answer", "text", "output"
 """Names of the tags of the labelling config."""
 LANGUAGE, TARGET = "language", "target_language"
 """Names under which a task's data have the language of the text, and that it is translated into."""
+_ASKED = select(question, input_table.c.texts, input_table.c.languages).join(
+    input_table, input_table.c.id == question.c.input_id
+)
 
 
 def to_label_studio(
-    engine: Engine,
-    folder: Path,
-    *,
-    task: str | None = None,
-    salt: bytes | None = None,
-    with_comments: bool = False,
-    by: int | None = None,
+    engine: Engine, folder: Path, *, task: str | None = None, salt: bytes | None = None, with_comments: bool = False
 ) -> tuple[int, int]:
     """Write `tasks.json` and `config.xml` of the questions about inputs or outputs of one task into a new folder;
     return the numbers of tasks and annotations.
 
     Judgements that count (first pass, superseded by nothing, not withdrawn) are annotations, `completed_by` their
     annotator's name as an e-mail address, as Label Studio wants it; gold is `ground_truth`. There are no predictions:
-    the only output of a system that is shown is the one that a question is about. `salt`, `with_comments` and `by` as
-    in `export`. Raises AuditError where there are no questions, or several tasks and none was chosen.
+    the only output of a system that is shown is the one that a question is about. `salt` and `with_comments` as in
+    `export`. Raises AuditError where there are no questions, or several tasks and none was chosen.
     """
-    with to_export(engine, folder, salt, with_comments, by) as (parts, copy), copy.connect() as connection:
-        definition = get_task(_chosen_task(connection, task))
+    with to_export(engine, folder, salt, with_comments, None) as (parts, copy), copy.connect() as connection:
+        definition = _chosen_task(connection, task)
         if not lists_answers(definition):
             what = f"the answers of {definition.name} are marks in a text, which the app takes"
             raise AuditError(f"{what}; what was marked in Label Studio comes back by --corpus label-studio:FILE")
-        exported = list(_tasks(connection, definition.name))
+        exported = _tasks(connection, definition.name)
         text = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in exported)
         (parts / "tasks.json").write_text(f"[\n{text}\n]\n", encoding="utf-8", newline="\n")
         (parts / "config.xml").write_text(_config(connection, definition), encoding="utf-8")
     return len(exported), sum(len(entry["annotations"]) for entry in exported)
+
+
+def _chosen_task(connection: Connection, name: str | None) -> Task:
+    present = sorted(connection.execute(select(question.c.task).distinct()).scalars())
+    if not present:
+        raise AuditError("there are no questions yet; draw groups with `audit sample` first")
+    matching = [candidate for candidate in present if matches(candidate, name)]
+    if len(matching) > 1:
+        raise AuditError(
+            f"there are questions of several tasks: {', '.join(matching)}; choose one with task=NAME", parameter="task"
+        )
+    return get_task(matching[0] if matching else str(name))
 
 
 def _config(connection: Connection, task: Task) -> str:
@@ -70,18 +76,14 @@ def _config(connection: Connection, task: Task) -> str:
     text and output.
     """
     words, several = wording(task.name, own=own_words(connection, task.name)), takes_several([task.name])
-    translates = base_of(task.name) == "translation"
     view = Element("View")
-
-    def text(header: str, language: str, name: str) -> None:
+    shown = [(words.question, LANGUAGE, OBJECT)]
+    shown += [(words.output, TARGET, OUTPUT)] if task.question_kind == "pair" else []
+    for header, language, name in shown:
         SubElement(view, "Header", value=header)
-        if translates:
+        if base_of(task.name) == "translation":
             SubElement(view, "Header", size="6", value=f"${language}")
         SubElement(view, "Text", name=name, value=f"${name}")
-
-    text(words.question, LANGUAGE, OBJECT)
-    if task.question_kind == "pair":
-        text(words.output, TARGET, OUTPUT)
     choices = SubElement(view, "Choices", name=CONTROL, toName=OBJECT, choice="multiple" if several else "single")
     for label in (*task.labels, UNSURE):
         if not (several and PLUS in label):
@@ -91,62 +93,42 @@ def _config(connection: Connection, task: Task) -> str:
     return tostring(view, encoding="unicode") + "\n"
 
 
-def _chosen_task(connection: Connection, name: str | None) -> str:
-    present = sorted(connection.execute(select(question.c.task).distinct()).scalars())
-    if not present:
-        raise AuditError("there are no questions yet; draw groups with `audit sample` first")
-    matching = [candidate for candidate in present if matches(candidate, name)]
-    if len(matching) > 1:
-        raise AuditError(
-            f"there are questions of several tasks: {', '.join(matching)}; choose one with task=NAME", parameter="task"
-        )
-    return matching[0] if matching else get_task(str(name)).name
-
-
-def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
-    counting = (
+def _tasks(connection: Connection, task: str) -> list[dict[str, Any]]:
+    of_task = (question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS))
+    votes = (
         select(judgement, annotator.c.name, annotator.c.role)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
-        .where(judgement.c.round == 1, is_counted(judgement))
-        .subquery()
+        .join(question, question.c.id == judgement.c.question_id)
+        .where(*of_task, judgement.c.round == 1, is_counted(judgement))
+        .order_by(judgement.c.id)
     )
-    query = (
-        select(question.c.id, question.c.key, question.c.output, input_table.c.texts, input_table.c.languages)
-        .add_columns(counting.c.id.label("judgement"), counting.c.annotator_id, counting.c.name, counting.c.role)
-        .add_columns(counting.c.answer, counting.c.comment, counting.c.shown_at, counting.c.decided_at)
-        .join(input_table, input_table.c.id == question.c.input_id)
-        .outerjoin(counting, counting.c.question_id == question.c.id)
-        .where(question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS))
-        # Questions that were made for a judge that is a model are none of people's.
-        .where(
-            question.c.priority.is_not(None)
-            | counting.c.id.is_not(None)
-            | ~exists().where(judge_answer.c.question_id == question.c.id)
-        )
-        .order_by(question.c.id, counting.c.id)
-    )
-    several = takes_several([task])
-    rows = connection.execution_options(stream_results=True, yield_per=BATCH).execute(query).mappings()
-    for id, question_rows in groupby(rows, key=lambda row: row["id"]):
-        votes = list(question_rows)
-        item = Input.stored(votes[0]["texts"], votes[0]["languages"])
+    several, annotations = takes_several([task]), dict[int, list[dict[str, Any]]]()
+    for vote in connection.execute(votes):
+        annotations.setdefault(vote.question_id, []).append(_annotation(vote, several))
+    # Questions that were made for a judge that is a model are none of people's.
+    for_model = exists().where(judge_answer.c.question_id == question.c.id)
+    entries = []
+    for row in connection.execute(_ASKED.add_columns(for_model.label("for_model")).where(*of_task).order_by("id")):
+        if row.id not in annotations and row.priority is None and row.for_model:
+            continue
+        item = Input.stored(row.texts, row.languages)
         data: dict[str, Any] = {OBJECT: "\n\n".join(item.texts), LANGUAGE: ",".join(item.languages[: len(item.texts)])}
-        data |= {TARGET: item.target, QUESTION: bytes(votes[0]["key"]).hex(), OUTPUT: votes[0]["output"]}
-        annotations = [_annotation(vote, several) for vote in votes if vote["judgement"] is not None]
+        data |= {TARGET: item.target, QUESTION: bytes(row.key).hex(), OUTPUT: row.output}
         known = {name: value for name, value in data.items() if value is not None}
-        yield {"id": id, "data": known, "annotations": annotations, "predictions": []}
+        entries.append({"id": row.id, "data": known, "annotations": annotations.get(row.id, []), "predictions": []})
+    return entries
 
 
 def _annotation(vote: Any, several: bool) -> dict[str, Any]:
-    decided_at, shown_at = in_utc(vote["decided_at"]), vote["shown_at"]
-    seconds = None if shown_at is None else round((decided_at - in_utc(shown_at)).total_seconds(), 3)
-    choices = vote["answer"].split(PLUS) if several else [vote["answer"]]
-    result = {"id": exported_id(vote["answer"]), "from_name": CONTROL, "to_name": OBJECT, "type": "choices"}
-    result |= {"value": {"choices": choices}} | ({"meta": {"text": [vote["comment"]]}} if vote["comment"] else {})
+    decided_at = in_utc(vote.decided_at)
+    seconds = vote.shown_at and round((decided_at - in_utc(vote.shown_at)).total_seconds(), 3)
+    choices = vote.answer.split(PLUS) if several else [vote.answer]
+    result = {"id": exported_id(vote.answer), "from_name": CONTROL, "to_name": OBJECT, "type": "choices"}
+    result |= {"value": {"choices": choices}} | ({"meta": {"text": [vote.comment]}} if vote.comment else {})
     return {
-        "id": vote["judgement"], "completed_by": {"id": vote["annotator_id"], "email": vote["name"]},
+        "id": vote.id, "completed_by": {"id": vote.annotator_id, "email": vote.name},
         "created_at": spelled(decided_at), "lead_time": seconds, "was_cancelled": False,
-        "ground_truth": vote["role"] == "gold", "result": [result],
+        "ground_truth": vote.role == "gold", "result": [result],
     }  # fmt: skip
 
 
@@ -176,17 +158,11 @@ def questions_page(
     of_origin = true() if origin is None else answer.c.origin == origin
     answered = exists().where(answer.c.question_id == question.c.id, of_origin)
     wanted = {"answered": answered, "open": ~answered & question.c.priority.is_not(None)}
-    query = (
-        select(question, input_table.c.texts, input_table.c.languages)
-        .join(input_table, input_table.c.id == question.c.input_id)
-        .where(question.c.id > after, wanted.get(which, true()))
-        .where(true() if study is None else question.c.id.in_(questions_of(study)))
-        .order_by(question.c.id)
-        .limit(min(limit, LARGEST_PAGE))
-    )
+    query = _ASKED.where(question.c.id > after, wanted.get(which, true()))
+    query = query if study is None else query.where(question.c.id.in_(questions_of(study)))
     answers: dict[int, dict[str, list[str]]] = {}
     with reading_as(engine, account_id, "manager") as connection:
-        rows = connection.execute(query).all()
+        rows = connection.execute(query.order_by(question.c.id).limit(min(limit, LARGEST_PAGE))).all()
         among = select(answer).where(answer.c.question_id.in_([row.id for row in rows]))
         for settled in connection.execute(among.order_by(answer.c.question_id, answer.c.origin)):
             answers.setdefault(settled.question_id, {})[settled.origin] = list(settled.allowed)

@@ -1,17 +1,17 @@
 """`audit import`: a new database from an export. `audit replay`: every published number once more from an export.
 
-The files of an export are compared with the sums in its manifest, and rows are read by the types of their columns
-(`audit.store.dump`). What sealed rows mean is not checked again: an export is trusted as its database was.
+The files of an export are compared with the sums in its manifest. What sealed rows mean is not checked again: an export
+is trusted as its database was.
 """
 
 import json
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pydantic import BaseModel
 from sqlalchemy import Engine, select
 
 from audit.errors import AuditError, BadFile
@@ -33,7 +33,8 @@ _CLOSE = 1e-9
 _WANTED = "give what `audit report` printed as JSON"
 
 
-class Difference(BaseModel):
+@dataclass(frozen=True)
+class Difference:
     """A value that differs: where (a path such as cells[3].fs_rate), as published, and as replayed."""
 
     where: str
@@ -41,7 +42,8 @@ class Difference(BaseModel):
     replayed: Any
 
 
-class Comparison(BaseModel):
+@dataclass(frozen=True)
+class Comparison:
     """A published document beside what the export gives now; `listed` has the first differences."""
 
     document: str
@@ -50,7 +52,8 @@ class Comparison(BaseModel):
     listed: list[Difference]
 
 
-class Replay(BaseModel):
+@dataclass(frozen=True)
+class Replay:
     """What a replay found; `audit` is the version that made the export."""
 
     equal: bool
@@ -75,8 +78,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f"{path}: the export has tables of version {manifest['schema']}, this audit reads version "
             f"{tables.SCHEMA_VERSION}; install audit {manifest['audit']}"
         )
-    for name, sealed in manifest["files"].items():
-        check(folder, name, sealed)
+    for name, sha256 in manifest["files"].items():
+        check(folder, name, sha256)
     return manifest
 
 
@@ -100,7 +103,6 @@ def replay(folder: Path, published: Sequence[Path] = ()) -> Replay:
     `published` are more reports, as `audit report --json` printed them from the same data: they are computed with the
     settings in their signatures. Raises as `import_export`, and BadFile for a file that is no report of a database.
     """
-    reports = [(path, _published(path)) for path in published]
     with TemporaryDirectory(prefix="audit-") as place:
         where = str(Path(place) / "export.db")
         manifest = import_export(folder, where)
@@ -110,7 +112,9 @@ def replay(folder: Path, published: Sequence[Path] = ()) -> Replay:
                 compare(name, read_json(folder / name, "export again"), document(name, engine))
                 for name in manifest["documents"]
             ]
-            compared += [compare(str(path), report, _recomputed(path, report, engine)) for path, report in reports]
+            for path in published:
+                report = read_json(path, _WANTED)
+                compared.append(compare(str(path), report, _recomputed(path, report, engine)))
         finally:
             engine.dispose()
     about = {name: manifest[name] for name in ("seal", "audit", "pseudonymised")}
@@ -123,39 +127,34 @@ def compare(name: str, published: object, now: object) -> Comparison:
     >>> compare("report.json", {"cells": [{"fs_rate": 0.5}]}, {"cells": [{"fs_rate": 0.25}]}).listed
     [Difference(where='cells[0].fs_rate', published=0.5, replayed=0.25)]
     """
-    found = list(_differences("", published, json.loads(json.dumps(now))))
+    before, after = dict(_values(published)), dict(_values(json.loads(json.dumps(now))))
+    pairs = [Difference(where, before.get(where), after.get(where)) for where in before | after]
+    found = [pair for pair in pairs if not _same(pair.published, pair.replayed)]
     return Comparison(document=name, equal=not found, differences=len(found), listed=found[:SHOWN])
 
 
-def _differences(where: str, before: Any, after: Any) -> Iterator[Difference]:
-    kinds = {type(before), type(after)}
-    if kinds == {dict}:
-        for name in before | after:
-            inner = f"{where}.{name}".lstrip(".")
-            yield from _differences(inner, before.get(name, "absent"), after.get(name, "absent"))
-    elif kinds == {list}:
-        if len(before) != len(after):
-            yield Difference(where=f"{where}.length", published=len(before), replayed=len(after))
-        for place, (old, new) in enumerate(zip(before, after, strict=False)):
-            yield from _differences(f"{where}[{place}]", old, new)
-    elif kinds <= {int, float}:
-        if not math.isclose(before, after, rel_tol=_CLOSE, abs_tol=1e-12):
-            yield Difference(where=where, published=before, replayed=after)
-    elif len(kinds) > 1 or before != after:
-        yield Difference(where=where, published=before, replayed=after)
+def _values(tree: Any, where: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each value of a document with its path."""
+    if isinstance(tree, dict):
+        for name, inner in tree.items():
+            yield from _values(inner, f"{where}.{name}".lstrip("."))
+    elif isinstance(tree, list):
+        for place, inner in enumerate(tree):
+            yield from _values(inner, f"{where}[{place}]")
+    else:
+        yield where, tree
 
 
-def _published(path: Path) -> dict[str, Any]:
-    report = read_json(path, _WANTED)
+def _same(before: Any, after: Any) -> bool:
+    if {type(before), type(after)} <= {int, float}:
+        return math.isclose(before, after, rel_tol=_CLOSE, abs_tol=1e-12)
+    return type(before) is type(after) and bool(before == after)
+
+
+def _recomputed(path: Path, report: Any, engine: Engine) -> Any:
+    """Compute the report with the settings of its signature."""
     if not isinstance(report, dict) or not isinstance(report.get("signature"), dict) or "cells" not in report:
         raise BadFile(f"{path}: not a report; {_WANTED}")
-    if "answers" not in report["signature"]:
-        raise BadFile(f"{path}: a report of a file of totals, which no export holds; run `audit rerank` on the file")
-    return report
-
-
-def _recomputed(path: Path, report: dict[str, Any], engine: Engine) -> Any:
-    """Compute the report with the settings of its signature."""
     signature = report["signature"]
     try:
         studies = [study["id"] for study in signature["studies"]]
@@ -177,9 +176,8 @@ def replay_lines(replayed: Replay) -> list[str]:
     """Return what a replay found as lines for a terminal."""
     lines = [f"Export {replayed.seal[:12]}, made by audit {replayed.audit}, as sealed."]
     for of in replayed.documents:
-        lines.append(
-            f"{of.document}: {'every number is the same' if of.equal else f'{of.differences:,} values differ'}."
-        )
+        result = "every number is the same" if of.equal else f"{of.differences:,} values differ"
+        lines.append(f"{of.document}: {result}.")
         lines += [f"  {found.where}: was {found.published}, is {found.replayed}" for found in of.listed[:_PRINTED]]
         if of.differences > _PRINTED:
             lines.append(f"  and {of.differences - _PRINTED:,} more; the JSON lists {SHOWN}")

@@ -1,6 +1,5 @@
 """`audit rerank FILE`: correct and rank totals that were measured elsewhere."""
 
-from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,9 +16,9 @@ from audit.reports.preference import Weights
 from audit.reports.study import settings_of
 from audit.statistics.intervals import Target, get_target
 
-CELL = ("task", "relation", "system")
-RATE_COLUMNS = ("sr_observed", "fs_rate")
-COUNT_COLUMNS = ("groups", "satisfied", "judged", "false")
+CELL = ["task", "relation", "system"]
+RATES = ["sr_observed", "fs_rate"]
+COUNTS = ["groups", "satisfied", "judged", "false"]
 """Each count is a part of the one before it."""
 
 
@@ -42,15 +41,14 @@ def rerank(
 
     Raises BadFile for a file that cannot be read or lacks columns, and for rows that are wrong, ten at a time.
     """
-    path = Path(path)
-    target = get_target(target)
+    path, target = Path(path), get_target(target)
     bad: list[tuple[int, str]] = []
-    optional = ("task", "family", *RATE_COLUMNS, *COUNT_COLUMNS)
-    table = read_table(path, ("relation", "system"), optional, bad=bad)
-    by_counts = _has_counts(path, table)
-    if table.empty:
-        refuse_bad_rows(path, bad, len(bad))
-    cells = _cells(path, table, bad, by_counts)
+    table = read_table(path, ("relation", "system"), ("task", "family", *RATES, *COUNTS), bad=bad)
+    columns = next((form for form in (COUNTS, RATES) if {*form} <= {*table}), None)
+    if columns is None:
+        raise BadFile(f"{path}: needed are relation, system and either {', '.join(RATES)} or {', '.join(COUNTS)}")
+    by_counts = columns is COUNTS
+    cells = _cells(path, table, bad, columns)
     signature: Entry = {
         "audit": audit.__version__,
         "file": path.name,
@@ -62,32 +60,21 @@ def rerank(
     return build_report(basis_of_totals(cells, target, confidence, delta), signature, weights=weights)
 
 
-def _has_counts(path: Path, table: pd.DataFrame) -> bool:
-    """Return whether the table has counts, or else rates. Raises BadFile for one with neither."""
-    counts, rates = ([name for name in form if name not in table] for form in (COUNT_COLUMNS, RATE_COLUMNS))
-    if not counts or not rates:
-        return not counts
-    begun = [lacking for lacking, form in ((counts, COUNT_COLUMNS), (rates, RATE_COLUMNS)) if len(lacking) < len(form)]
-    what = " or ".join(f"column(s) {', '.join(lacking)}" for lacking in begun or (counts, rates))
-    needed = f"{', '.join(RATE_COLUMNS)} or {', '.join(COUNT_COLUMNS)}"
-    raise BadFile(f"{path}: {what} missing; needed are relation, system and either {needed}")
-
-
-def _cells(path: Path, table: pd.DataFrame, bad: Sequence[tuple[int, str]], by_counts: bool) -> pd.DataFrame:
+def _cells(path: Path, table: pd.DataFrame, bad: list[tuple[int, str]], columns: list[str]) -> pd.DataFrame:
     """Return every row as a cell. Raises after the last row, so that the user sees up to ten mistakes at once."""
+    by_counts = columns is COUNTS
     table["task"] = table["task"].replace("", "sentiment") if "task" in table else "sentiment"
-    columns = COUNT_COLUMNS if by_counts else RATE_COLUMNS
-    numbers = table[[*columns]].apply(pd.to_numeric, errors="coerce").replace([np.inf, -np.inf], np.nan)
+    numbers = table[columns].apply(pd.to_numeric, errors="coerce").replace([np.inf, -np.inf], np.nan)
     shown = numbers.map("{:.0f}".format)
-    first = table.groupby([*CELL])["relation"].transform(lambda rows: str(rows.index[0]))
+    first = table.groupby(CELL)["relation"].transform(lambda rows: str(rows.index[0]))
     cell = "relation " + table["relation"] + " and system " + table["system"]
-    faults = [(table.duplicated([*CELL]), cell + " are already on line " + first)]
+    faults = [(table.duplicated(CELL), cell + " are already on line " + first)]
     allowed = "whole numbers from 0" if by_counts else "fractions from 0 to 1, not per cent"
     for name, values in numbers.items():
         fits = (values >= 0) & ((values % 1 == 0) if by_counts else (values <= 1))
         faults.append((values.isna(), f"column {name} is " + table[name].map(repr) + ", which is not a number"))
         faults.append((~fits, f"column {name} is " + table[name] + f"; allowed are {allowed}"))
-    for whole, part in pairwise(COUNT_COLUMNS if by_counts else ()):
+    for whole, part in pairwise(COUNTS if by_counts else ()):
         says = f"column {part} is " + shown[part] + f" but {whole} is " + shown[whole] + "; allowed are 0 to "
         faults.append((numbers[part] > numbers[whole], says + shown[whole]))
     reasons = dict(bad)

@@ -7,10 +7,11 @@ a document, are of one part: nothing of a source stands in both training and tes
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from scipy.cluster.hierarchy import DisjointSet
@@ -18,12 +19,12 @@ from sqlalchemy import Connection, Engine, select
 
 from audit.errors import AuditError, BadFile
 from audit.false_satisfaction.resolution import (
-    ALLOWED,
     CARRIED,
+    Answers,
     KnownAnswer,
     State,
-    Whose,
     answer_of,
+    inputs_of,
     known_answers,
     satisfied_groups,
     settle_group,
@@ -33,11 +34,10 @@ from audit.keys import uniform
 from audit.new_files import new_folder
 from audit.relations import Outcome, find_relation
 from audit.sampling.samples import has_clear_gold
-from audit.store import rows_among, snapshot
-from audit.store.core import group, input_table, source, study, system
+from audit.store import snapshot
+from audit.store.core import group, source, study, system
 from audit.store.outcomes import find_inputs
 from audit.tasks import Input, get_task, text_columns
-from audit.tasks.questions import Subject
 
 KINDS = {
     (Outcome.SATISFIED, State.FALSE): "false satisfaction",
@@ -47,13 +47,15 @@ KINDS = {
 }
 """What a judged group is: a false violation is one whose outputs are all right."""
 UNSETTLED, SEARCHED = "unsettled", "searched"
+SPLITS = ("train", "test")
+_LISTS = ("relations", "kinds", "wrong", "right")
 
 
 @dataclass(frozen=True)
 class TrainingData:
-    """What was written: texts with one label in `train` and `test`, with several that are right in `ambiguous`;
+    """What was written: texts with one label in `train` and `test`; of `ambiguous` ones several labels are right;
     `conflicting` ones, of which no label is allowed by all answers, are left out. `kinds` counts judged groups of each
-    system, `unsettled` those that wait for an answer; `largest` is the share of texts in the largest part."""
+    system, `unsettled` those that wait for an answer."""
 
     out: str
     task: str
@@ -65,61 +67,59 @@ class TrainingData:
     unsettled: int
     searched: int
     parts: int
-    largest: float
+
+
+class _Member(NamedTuple):
+    """A text in a group of one system. `owners` are what must be in one part with it."""
+
+    item: Input
+    owners: Sequence[object]
+    role: str
+    row: str
+    relation: str
+    kind: str
+    system: str
+    label: str | None
+    direct: KnownAnswer | None
+    carried: KnownAnswer | None
 
 
 @dataclass
 class _Text:
-    """What is known of one text (or pair of texts); `outputs` has the label that each system gave it."""
+    """What is known of one text (or pair of texts); `labels` has what each system said of it."""
 
-    input: Input
+    item: Input
     direct: KnownAnswer | None = None
     carried: set[KnownAnswer] = field(default_factory=set)
     roles: set[str] = field(default_factory=set)
     rows: set[str] = field(default_factory=set)
     relations: set[str] = field(default_factory=set)
     kinds: set[str] = field(default_factory=set)
-    outputs: dict[str, str | None] = field(default_factory=dict)
+    labels: dict[str, str | None] = field(default_factory=dict)
+
+    def add(self, member: _Member) -> None:
+        self.direct = self.direct or member.direct
+        self.carried |= {member.carried} if member.carried else set()
+        self.roles.add(member.role)
+        self.rows.add(member.row)
+        self.relations |= {member.relation} if member.role != "source" else set()
+        self.kinds |= {member.kind} - {UNSETTLED}
+        self.labels[member.system] = member.label
 
     def entry(self) -> dict[str, Any]:
         """Return the line of texts.jsonl; `allowed` is empty where answers conflict."""
         answers = [self.direct] if self.direct else list(self.carried)
         allowed = frozenset.intersection(*(answer.allowed for answer in answers))
-        wrong = sorted(name for name, label in self.outputs.items() if label not in allowed)
+        wrong = sorted(name for name, label in self.labels.items() if label not in allowed)
         return {
-            "texts": list(self.input.texts),
-            "languages": list(self.input.languages),
+            "texts": list(self.item.texts),
+            "languages": list(self.item.languages),
             "allowed": sorted(allowed),
             "origin": " + ".join(sorted({answer.origin for answer in answers})),
             **{name: sorted(getattr(self, name)) for name in ("roles", "rows", "relations", "kinds")},
             "wrong": wrong,
-            "right": sorted(self.outputs.keys() - set(wrong)),
+            "right": sorted(self.labels.keys() - set(wrong)),
         }
-
-
-@dataclass
-class _Collection:
-    """The texts of one task by key, which of them belong together, and how many groups are of each kind."""
-
-    task: str
-    whose: Whose
-    answers: dict[Subject, KnownAnswer]
-    texts: dict[bytes, _Text] = field(default_factory=dict)
-    parts: DisjointSet = field(default_factory=DisjointSet)
-    kinds: Counter[str] = field(default_factory=Counter)
-
-    def add(self, item: Input, owners: Sequence[object], role: str, row: str, kind: str, relation: str) -> _Text:
-        """The text of a member of a group, which belongs together with its owners."""
-        for owner in owners:
-            self.parts.add(item.key)
-            self.parts.add(owner)
-            self.parts.merge(item.key, owner)
-        text = self.texts.setdefault(item.key, _Text(item))
-        text.roles.add(role)
-        text.rows.add(row)
-        text.kinds |= {kind} - {UNSETTLED}
-        text.relations |= {relation} if role != "source" else set()
-        return text
 
 
 def write_training(
@@ -127,32 +127,47 @@ def write_training(
     folder: Path,
     *,
     task: str | None = None,
-    whose: Whose = "both",
     test_share: float = 0.2,
-    seed: int = 0,
     searches: Sequence[str | Path] = (),
 ) -> TrainingData:
-    """Write train.csv, test.csv, ambiguous.csv and texts.jsonl into a new folder, or nothing at all.
+    """Write train.csv, test.csv and texts.jsonl into a new folder, or nothing at all.
 
-    Of one task (None: the only one), by the answers of `whose`; `test_share` of the sources' parts is for tests, drawn
-    by `seed`; `searches` are files that `audit search` wrote. No names of people are in it. Raises AuditError for a
-    task whose outputs are judged one by one or that is not there, and where nothing is settled.
+    Of one task (None: the only one); a random `test_share` of the sources' parts is for tests; `searches` are files
+    that `audit search` wrote. No names of people are in it. Raises AuditError for a task whose outputs are judged one
+    by one or that is not there, and where nothing is settled.
     """
     if not 0 <= test_share < 1:
         raise AuditError(f"test_share {test_share:g}: must be at least 0 and below 1", parameter="test_share")
     with snapshot(engine) as connection:
         task = _task(connection, task)
-        collected = _Collection(task, whose, known_answers(connection, whose))
-        for id in connection.execute(select(study.c.id).where(study.c.task == task)).scalars():
-            _add_study(connection, id, collected)
-        for place in searches:
-            _add_search(connection, place, collected)
-    if not any(text.direct or text.carried for text in collected.texts.values()):
+        studies = connection.execute(select(study.c.id).where(study.c.task == task)).scalars().all()
+        answers = known_answers(connection)
+        for id in studies:
+            # Gold answers about every source that has it.
+            labelled = select(source.c.input_id, source.c.gold).where(has_clear_gold(id))
+            for input_id, gold in connection.execute(labelled):
+                answers.setdefault((task, input_id, None), KnownAnswer(frozenset({gold}), "gold"))
+        of_studies = (_of_study(connection, id, answers) for id in studies)
+        of_searches = (_of_search(connection, place, task, answers) for place in searches)
+        texts, parts, kinds = _collected(chain.from_iterable([*of_studies, *of_searches]))
+    if not any(text.direct or text.carried for text in texts.values()):
         raise AuditError(
             f"no text of task {task} has a settled label; let gold or people answer first (audit gold, audit app)"
         )
-    with new_folder(folder) as parts:
-        return _write(parts, str(folder), collected, test_share, seed)
+    entries = _entries(texts, parts, test_share)
+    settled = [entry for entry in entries if entry["allowed"]]
+    clear = {name: [of for of in settled if of["split"] == name and len(of["allowed"]) == 1] for name in SPLITS}
+    with new_folder(folder) as place:
+        lines = "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in settled)
+        (place / "texts.jsonl").write_text(lines, encoding="utf-8")
+        for name, of_split in clear.items():
+            _table(of_split, text_columns(get_task(task).texts)).to_csv(place / f"{name}.csv", index=False)
+    sizes = {name: len(of_split) for name, of_split in clear.items()}
+    return TrainingData(
+        str(folder), task, **sizes, ambiguous=len(settled) - sum(sizes.values()),
+        conflicting=len(entries) - len(settled), kinds={kind: kinds[kind] for kind in KINDS.values()},
+        unsettled=kinds[UNSETTLED], searched=kinds[SEARCHED], parts=len({entry["part"] for entry in entries}),
+    )  # fmt: skip
 
 
 def _task(connection: Connection, wanted: str | None) -> str:
@@ -169,39 +184,54 @@ def _task(connection: Connection, wanted: str | None) -> str:
     return wanted or tasks[0]
 
 
-def _add_study(connection: Connection, id: int, into: _Collection) -> None:
-    """Add the members of a study's satisfied and violated groups. Gold answers about every source that has it."""
-    if "gold" in ALLOWED[into.whose]:
-        for input_id, gold in connection.execute(select(source.c.input_id, source.c.gold).where(has_clear_gold(id))):
-            into.answers.setdefault((into.task, input_id, None), KnownAnswer(frozenset({gold}), "gold"))
+def _of_study(connection: Connection, id: int, answers: Answers) -> Iterator[_Member]:
+    """Yield the members of a study's satisfied and violated groups."""
     names = {row.id: f"{row.name}@{row.version}" for row in connection.execute(select(system))}
     of_study = group.c.study_id == id
-    relations = connection.execute(select(group.c.relation_id).where(of_study).distinct()).scalars()
-    groups = [
-        (outcome, drawn)
-        for relation in sorted(relations)
-        for outcome in (Outcome.SATISFIED, Outcome.VIOLATED)
-        for drawn in satisfied_groups(connection, id, relation, outcome)
-    ]
-    stored = select(input_table.c.id, input_table.c.texts, input_table.c.languages)
-    used = rows_among(connection, stored, input_table.c.id, {step.input_id for _, of in groups for step in of.steps})
-    inputs = {row.id: Input.stored(row.texts, row.languages) for row in used}
+    relations = connection.execute(select(group.c.relation_id).where(of_study).distinct()).scalars().all()
     rows = select(group.c.id, source.c.row, source.c.cluster).join(source, source.c.id == group.c.source_id)
     row_of = {group_id: (row, cluster) for group_id, row, cluster in connection.execute(rows.where(of_study))}
-    for outcome, drawn in groups:
-        kind = KINDS.get((outcome, settle_group(drawn, into.answers).state), UNSETTLED)
-        into.kinds[kind] += 1
-        row, cluster = row_of[drawn.group_id]
-        owners: list[object] = [("source", id, row), *([] if cluster is None else [("document", id, cluster)])]
-        for step in drawn.steps:
-            text = into.add(inputs[step.input_id], owners, step.role, row, kind, drawn.relation)
-            text.outputs[names[drawn.system_id]] = step.output.label
-            text.direct = into.answers.get(drawn.subject(step)) or text.direct
-            if not text.direct and (answer := answer_of(drawn, step, into.answers)):
-                text.carried.add(answer)
+    for relation in sorted(relations):
+        for outcome in (Outcome.SATISFIED, Outcome.VIOLATED):
+            groups = list(satisfied_groups(connection, id, relation, outcome))
+            inputs = inputs_of(connection, {step.input_id for of in groups for step in of.steps})
+            for of in groups:
+                kind = KINDS.get((outcome, settle_group(of, answers).state), UNSETTLED)
+                row, cluster = row_of[of.group_id]
+                owners = [("source", id, row), *([] if cluster is None else [("document", id, cluster)])]
+                for step in of.steps:
+                    direct = answers.get(of.subject(step))
+                    carried = None if direct else answer_of(of, step, answers)
+                    said = (names[of.system_id], step.output.label, direct, carried)
+                    yield _Member(inputs[step.input_id], owners, step.role, row, of.relation, kind, *said)
 
 
-def _found(place: str | Path) -> Iterator[tuple[dict[str, Any], list[Input]]]:
+def _of_search(connection: Connection, place: str | Path, task: str, answers: Answers) -> Iterator[_Member]:
+    """Yield the members of a search's violations whose truth is carried from an answer of the database, or the
+    search's gold."""
+    found = list(_violations(place))
+    if other := next((entry["task"] for entry, _ in found if entry["task"] != task), None):
+        raise AuditError(f"{place} is of task {other}, not {task}; leave it out, or name its task")
+    ids = find_inputs(connection, [item.key for _, inputs in found for item in inputs])
+    for entry, inputs in found:
+        known = [answers.get((task, ids.get(item.key, 0), None)) for item in inputs]
+        relation = find_relation(task, entry["relation"] or "")
+        if known[0] is None and entry["gold"] is not None:
+            known[0] = KnownAnswer(frozenset({entry["gold"]}), "gold")
+        if (answer := known[0]) is None or relation is None:
+            continue
+        allowed = None if relation.carry.reads else relation.carry(answer.allowed)
+        carried = KnownAnswer(frozenset(allowed or ()), f"{CARRIED} {answer.origin}")
+        outputs = [entry["output"], *(follow_up["output"] for follow_up in entry["follow_ups"])]
+        owners = [("search", entry["row"], inputs[0].key), inputs[0].key]
+        members = list(zip(inputs, known, outputs, strict=True))
+        for at, (item, direct, output) in enumerate(members if allowed else members[:1]):
+            said = (entry["system"], output["label"], direct, carried if at else None)
+            role = "follow_up" if at else "source"
+            yield _Member(item, owners, role, entry["row"], entry["relation"], SEARCHED, *said)
+
+
+def _violations(place: str | Path) -> Iterator[tuple[dict[str, Any], list[Input]]]:
     """Yield the violations of a search, and their inputs: the source, then the follow-ups."""
     for number, line in enumerate(read_text(place).splitlines(), start=1):
         try:
@@ -215,68 +245,43 @@ def _found(place: str | Path) -> Iterator[tuple[dict[str, Any], list[Input]]]:
             ) from None
 
 
-def _add_search(connection: Connection, place: str | Path, into: _Collection) -> None:
-    """Add the violations of a search whose truth is carried from an answer of the database, or the search's gold."""
-    found = list(_found(place))
-    if other := next((entry["task"] for entry, _ in found if entry["task"] != into.task), None):
-        raise AuditError(f"{place} is of task {other}, not {into.task}; leave it out, or name its task")
-    ids = find_inputs(connection, [item.key for _, inputs in found for item in inputs])
-    for entry, inputs in found:
-        known = [into.answers.get((into.task, ids.get(item.key, 0), None)) for item in inputs]
-        relation = find_relation(into.task, entry["relation"] or "")
-        answer = known[0]
-        if answer is None and entry["gold"] is not None and "gold" in ALLOWED[into.whose]:
-            answer = KnownAnswer(frozenset({entry["gold"]}), "gold")
-        if answer is None or relation is None:
-            continue
-        into.kinds[SEARCHED] += 1
-        allowed = None if relation.carry.reads else relation.carry(answer.allowed)
-        carried = KnownAnswer(frozenset(allowed or ()), f"{CARRIED} {answer.origin}")
-        outputs = [entry["output"], *(follow_up["output"] for follow_up in entry["follow_ups"])]
-        owners = [("search", entry["row"], inputs[0].key), inputs[0].key]
-        members = list(zip(inputs, known, outputs, strict=True))
-        for at, (item, direct, output) in enumerate(members if allowed else members[:1]):
-            text = into.add(item, owners, "follow_up" if at else "source", entry["row"], SEARCHED, entry["relation"])
-            text.direct = direct or text.direct or (None if at else answer)
-            text.carried |= {carried} if at else set()
-            text.outputs[entry["system"]] = output["label"]
+def _collected(members: Iterable[_Member]) -> tuple[dict[bytes, _Text], DisjointSet, Counter[str]]:
+    """Return the texts by key, which of them belong together, and how many groups are of each kind."""
+    texts, parts, kinds = dict[bytes, _Text](), DisjointSet(), Counter[str]()
+    for member in members:
+        key = member.item.key
+        for owner in member.owners:
+            parts.add(key)
+            parts.add(owner)
+            parts.merge(key, owner)
+        texts.setdefault(key, _Text(member.item)).add(member)
+        kinds[member.kind] += member.role == "source"
+    return texts, parts, kinds
 
 
-def _write(place: Path, out: str, collected: _Collection, test_share: float, seed: int) -> TrainingData:
-    """Write the files; `document` of a CSV, which is a corpus, is the part."""
-    parts, first_source = dict[object, list[bytes]](), dict[object, bytes]()
-    for key, text in sorted(collected.texts.items()):
-        part = collected.parts[key]
+def _entries(texts: Mapping[bytes, _Text], parts: DisjointSet, test_share: float) -> list[dict[str, Any]]:
+    """Return the texts that have an answer, part by part, each part in one split."""
+    members, first_source = dict[object, list[bytes]](), dict[object, bytes]()
+    for key, text in sorted(texts.items()):
         if text.direct or text.carried:
-            parts.setdefault(part, []).append(key)
+            members.setdefault(parts[key], []).append(key)
         if "source" in text.roles:
-            first_source.setdefault(part, key)
+            first_source.setdefault(parts[key], key)
     entries = list[dict[str, Any]]()
-    for number, part in enumerate(sorted(parts, key=lambda part: first_source[part]), start=1):
+    for number, part in enumerate(sorted(members, key=lambda part: first_source[part]), start=1):
         # By the first source, so that more answers and other relations leave sources where they were.
-        split = "test" if uniform(seed, first_source[part].hex()) < test_share else "train"
-        entries += [{"split": split, "part": number} | collected.texts[key].entry() for key in parts[part]]
-    settled = [entry for entry in entries if entry["allowed"]]
-    lines = "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in settled)
-    (place / "texts.jsonl").write_text(lines, encoding="utf-8")
-    texts, sizes = text_columns(get_task(collected.task).texts), dict[str, int]()
-    lists = ["relations", "kinds", "wrong", "right"]
-    for name in ("train", "test", "ambiguous"):
-        also, of_file = ["allowed"] * (name == "ambiguous"), list[dict[str, Any]]()
-        for entry in settled:
-            of_file += [entry] if name == (entry["split"] if len(entry["allowed"]) == 1 else "ambiguous") else []
-        rows = [
-            dict(zip(texts, entry["texts"], strict=True))
-            | {"gold": "" if also else entry["allowed"][0], "id": number, "language": entry["languages"][0]}
-            | {"document": entry["part"], "origin": entry["origin"]}
-            | {column: "|".join(entry[column]) for column in (*lists, *also)}
-            for number, entry in enumerate(of_file, start=1)
-        ]
-        columns = [*texts, "gold", "id", "language", "document", "origin", *lists, *also]
-        pd.DataFrame(rows, columns=columns).to_csv(place / f"{name}.csv", index=False, lineterminator="\r\n")
-        sizes[name] = len(rows)
-    counts = {"conflicting": len(entries) - len(settled), "parts": len(parts)}
-    counts |= {name: collected.kinds[name] for name in (UNSETTLED, SEARCHED)}
-    kinds = {kind: collected.kinds[kind] for kind in KINDS.values()}
-    largest = max(map(len, parts.values())) / len(entries)
-    return TrainingData(out, collected.task, **sizes, **counts, kinds=kinds, largest=largest)
+        split = "test" if uniform(0, first_source[part].hex()) < test_share else "train"
+        entries += [{"split": split, "part": number} | texts[key].entry() for key in members[part]]
+    return entries
+
+
+def _table(entries: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> pd.DataFrame:
+    """Return texts with one label as a corpus, whose documents are the parts."""
+    rows = [
+        dict(zip(texts, entry["texts"], strict=True))
+        | {"gold": entry["allowed"][0], "id": number, "language": entry["languages"][0]}
+        | {"document": entry["part"], "origin": entry["origin"]}
+        | {column: "|".join(entry[column]) for column in _LISTS}
+        for number, entry in enumerate(entries, start=1)
+    ]
+    return pd.DataFrame(rows, columns=[*texts, "gold", "id", "language", "document", "origin", *_LISTS])

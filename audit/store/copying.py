@@ -2,7 +2,6 @@
 all. Nothing is held in memory: rows go through in batches.
 """
 
-import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -25,7 +24,7 @@ _MOST = 10  # Findings of SQLite's own check that are told
 
 
 def in_utc(value: datetime) -> datetime:
-    """A time as UTC; SQLite keeps times without their zone, which is UTC.
+    """Return a time as UTC; SQLite keeps times without their zone, which is UTC.
 
     >>> in_utc(datetime(2026, 1, 1)).isoformat()
     '2026-01-01T00:00:00+00:00'
@@ -33,9 +32,14 @@ def in_utc(value: datetime) -> datetime:
     return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
+def tables_in_order() -> list[Table]:
+    """Return the tables with content, each after those that it refers to."""
+    return [table for table in SQLModel.metadata.sorted_tables if table.name != "schema_version"]
+
+
 def read_rows(connection: Connection, table: Table, columns: Iterable[str] | None = None) -> Iterator[dict[str, Any]]:
-    """The rows of a table in the order of their key, as dictionaries by column; times are UTC. The same content gives
-    the same rows in the same order, from SQLite and from PostgreSQL."""
+    """Yield the rows of a table in the order of their key, as dictionaries by column; times are UTC. The same content
+    gives the same rows in the same order, from SQLite and from PostgreSQL."""
     wanted = list(table.columns) if columns is None else [table.c[name] for name in columns]
     times = [column.name for column in wanted if column.type.python_type is datetime]
     query = select(*wanted).order_by(*table.primary_key.columns)
@@ -44,8 +48,8 @@ def read_rows(connection: Connection, table: Table, columns: Iterable[str] | Non
 
 
 def write_rows(connection: Connection, table: Table, rows: Iterable[dict[str, Any]]) -> int:
-    """Insert rows that are not there yet; returns how many. Columns that they lack take their defaults. Raises BadFile
-    where the database refuses them (a key that is there twice, a reference to nothing, a value that it cannot hold)."""
+    """Insert rows; return how many. Columns that they lack take their defaults. Raises BadFile where the database
+    refuses them (a key that is there twice, a reference to nothing, a value that it cannot hold)."""
     source, written = iter(rows), 0
     while batch := list(islice(source, BATCH)):
         try:
@@ -57,15 +61,10 @@ def write_rows(connection: Connection, table: Table, rows: Iterable[dict[str, An
     return written
 
 
-def tables_in_order() -> list[Table]:
-    """The tables with content, each after those that it refers to."""
-    return [table for table in SQLModel.metadata.sorted_tables if table.name != "schema_version"]
-
-
 @contextmanager
 def filled(where: str) -> Iterator[Connection]:
-    """A connection into a new or empty database, which afterwards holds all that was inserted, or is as it was before.
-    Raises BadFile for a database that has rows, and what `open_store` raises."""
+    """Open a new or empty database, which afterwards holds all that was inserted, or is as it was before. Raises
+    BadFile for a database that has rows, and what `open_store` raises."""
     file = file_of(where)
     new = file is not None and not file.exists()
     engine = open_store(where, create=True)
@@ -73,12 +72,11 @@ def filled(where: str) -> Iterator[Connection]:
         with engine.begin() as connection:
             for table in tables_in_order():
                 if connection.execute(select(table).limit(1)).first():
-                    raise BadFile(
-                        f"the database {file or engine.url.render_as_string()} is not empty (it has rows in "
-                        f"{table.name}); name a new one"
-                    )
+                    name = file or engine.url.render_as_string()
+                    raise BadFile(f"the database {name} is not empty (it has rows in {table.name}); name a new one")
             yield connection
-            _number_on(connection)
+            if connection.dialect.name == "postgresql":
+                _number_on(connection)
         new = False
     finally:
         engine.dispose()
@@ -89,7 +87,7 @@ def filled(where: str) -> Iterator[Connection]:
 def _number_on(connection: Connection) -> None:
     """Let the next row that is inserted get the number after the largest: PostgreSQL counts by itself."""
     quoted = connection.dialect.identifier_preparer.quote
-    for table in tables_in_order() if connection.dialect.name == "postgresql" else ():
+    for table in tables_in_order():
         column = table.autoincrement_column
         largest = None if column is None else connection.execute(select(func.max(column))).scalar()
         if column is not None and largest is not None:
@@ -99,8 +97,8 @@ def _number_on(connection: Connection) -> None:
 
 @contextmanager
 def private_copy(engine: Engine, folder: Path) -> Iterator[Engine]:
-    """A copy of a whole database at one moment, as an SQLite file in a folder; others go on writing meanwhile. The copy
-    is the caller's to change. It goes when the context ends."""
+    """Yield a copy of a whole database at one moment, as an SQLite file in a folder; others go on writing meanwhile.
+    The copy is the caller's to change. It goes when the context ends."""
     path = folder / "copy.db"
     copy_to_file(engine, path)
     copy = open_store(str(path))
@@ -141,7 +139,6 @@ class BackedUp:
 
     file: Path
     bytes: int
-    sha256: str
     rows: dict[str, int]
 
 
@@ -153,16 +150,15 @@ def backup(engine: Engine, file: Path) -> BackedUp:
         copy_to_file(engine, part)
         if faults := page_faults(part):
             raise BadFile(f"{file} is no database, or a damaged one ({faults[0]}); use another backup")
+        names = [table.name for table in SQLModel.metadata.sorted_tables]
         with closing(sqlite3.connect(part)) as copy:
-            names = [table.name for table in SQLModel.metadata.sorted_tables]
             rows = {name: copy.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in names}  # noqa: S608
-        with part.open("rb") as content:
-            sha256 = hashlib.file_digest(content, "sha256").hexdigest()
-        return BackedUp(file, part.stat().st_size, sha256, rows)
+        return BackedUp(file, part.stat().st_size, rows)
 
 
 def page_faults(path: Path) -> list[str]:
-    """What SQLite's own check finds in a file, in its pages and in rows that refer to nothing. Empty: nothing."""
+    """Return what SQLite's own check finds in a file, in its pages and in rows that refer to nothing. Empty:
+    nothing."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             faults = [one_line(row[0]) for row in connection.execute(f"PRAGMA integrity_check({_MOST})")]

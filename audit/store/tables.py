@@ -119,7 +119,6 @@ class Job(SQLModel, table=True):
     done: int = 0
     total: int = 0
     message: str | None = None
-    log: str | None = None  # The end of what its process printed, without passwords
     started_at: datetime = moment()
     seen_at: datetime = moment()  # The last sign of life
     ended_at: datetime | None = moment(nullable=True)
@@ -135,7 +134,7 @@ class StudyRun(SQLModel, table=True):
     started_at: datetime = moment()
 
 
-SCHEMA_VERSION = 14
+SCHEMA_VERSION = 15
 """The version of these tables, counted up with each change of them.
 
 A database of version 9 or less was made by a development version and is refused. From 10 on, a change of the tables

@@ -6,6 +6,7 @@ system) and never count or load everything, so a million groups browse like a hu
 """
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ from audit.false_satisfaction.resolution import (
     satisfied_groups,
     settle_group,
 )
-from audit.judging.accounts import require
+from audit.judging.accounts import reading_as, require
 from audit.judging.asides import awaits_decision
 from audit.messages import message
 from audit.relations import COUNTED, Outcome, name_order
@@ -50,34 +51,24 @@ SETTLED = ("false", "true", "waiting")
 """States of drawn groups: what their answers say."""
 STATES = (*SETTLED, "undrawn", "violated", "inapplicable", "error", "rejected")
 """`undrawn` is a satisfied group that is in no sample; the last four are the runner's outcomes."""
-MOST_FOUND = 500
-"""Inputs of a search whose groups are shown."""
 _BATCH = 200
 _FARTHEST = 4_000
 """Drawn groups that one call looks at in search of a state."""
 
 Cursor = tuple[int, int]
 """(group id, system id) of the last line that was looked at."""
-Named = tuple[tuple[int, str], ...]
-"""(id, name) pairs."""
 
 
 @dataclass(frozen=True)
 class GroupFilter:
-    """Which groups to show, by ids and state; None: all. `inputs` are those that `find_inputs` gives."""
+    """Which groups to show, by ids and state; None: all. `search` is in one of their texts, in any case; `#17` stands
+    for the input of question 17."""
 
     study: int | None = None
     relation: int | None = None
     system: int | None = None
     state: str | None = None
-    inputs: tuple[int, ...] | None = None
-
-
-class FoundInputs(NamedTuple):
-    """The inputs (ids) that a search found; `more`: there are more than `MOST_FOUND`, and these are the first."""
-
-    ids: tuple[int, ...]
-    more: bool
+    search: str = ""
 
 
 class Line(NamedTuple):
@@ -85,7 +76,6 @@ class Line(NamedTuple):
 
     group_id: int
     system_id: int
-    corpus: str
     relation: str
     system: str
     row: str
@@ -98,14 +88,6 @@ class Page(NamedTuple):
 
     lines: tuple[Line, ...]
     next: Cursor | None
-
-
-class Choices(NamedTuple):
-    """The values that a `GroupFilter` can take."""
-
-    studies: Named
-    relations: Named
-    systems: Named
 
 
 class Part(NamedTuple):
@@ -146,45 +128,23 @@ class Detail(NamedTuple):
     holds_origin: str
 
 
-def choices(engine: Engine, account_id: int) -> Choices:
-    """Return the studies, relations and systems of the database. Raises NotAllowed."""
-
-    def named(rows: Sequence[Any]) -> Named:
-        """With the version where a name stands for several rows."""
-        names = [row.name for row in rows]
-        return tuple(
-            (id, of if names.count(of) == 1 else f"{of} (version {version}, {id})") for id, of, version in rows
+def choices(engine: Engine, account_id: int) -> tuple[dict[int, str], dict[int, str]]:
+    """Return the relations and the systems of the database, by id; with the version where a name stands for several.
+    Raises NotAllowed."""
+    with reading_as(engine, account_id, *READERS) as connection:
+        relations, systems = (
+            connection.execute(select(of.c.id, of.c.name, of.c.version)).all() for of in (relation, system)
         )
-
-    with engine.connect() as connection:
-        require(connection, account_id, *READERS)
-        studies = connection.execute(select(study.c.id, study.c.corpus).order_by(study.c.id))
-        relations = connection.execute(select(relation.c.id, relation.c.name, relation.c.version)).all()
-        systems = select(system.c.id, system.c.name, system.c.version).order_by(system.c.name, system.c.id)
-        return Choices(
-            tuple((id, corpus) for id, corpus in studies),
-            named(sorted(relations, key=lambda row: (name_order(row.name), row.id))),
-            named(connection.execute(systems).all()),
-        )
+    relations = sorted(relations, key=lambda row: (name_order(row.name), row.id))
+    return _names(relations), _names(sorted(systems, key=lambda row: (row.name, row.id)))
 
 
-def find_inputs(engine: Engine, account_id: int, search: str) -> FoundInputs:
-    """Return the inputs with this in one of their texts, without regard to case; of `#17` the input of question 17.
-
-    Raises NotAllowed. Reads all texts once at most: a million of them take about a second.
-    """
-    number = search.removeprefix("#")
-    if search.startswith("#") and number.isascii() and number.isdigit() and len(number) < 16:
-        query = select(question.c.input_id).where(question.c.id == int(number))
-    else:
-        # Texts are stored as JSON: what is looked for is written as it is there. Signs of patterns are escaped.
-        written = json.dumps(search, ensure_ascii=False)[1:-1]
-        texts = cast(input_table.c.texts, String)
-        query = select(input_table.c.id).where(texts.icontains(written, autoescape=True)).order_by(input_table.c.id)
-    with engine.connect() as connection:
-        require(connection, account_id, *READERS)
-        ids = connection.execute(query.limit(MOST_FOUND + 1)).scalars().all()
-    return FoundInputs(tuple(ids[:MOST_FOUND]), len(ids) > MOST_FOUND)
+def _names(rows: Sequence[Any]) -> dict[int, str]:
+    names = [row.name for row in rows]
+    return {
+        row.id: row.name if names.count(row.name) == 1 else f"{row.name} (version {row.version}, {row.id})"
+        for row in rows
+    }
 
 
 def browse(
@@ -212,7 +172,7 @@ def browse(
                     return Page(tuple(lines), after)
                 after = row["group_id"], row["system_id"]
                 if filters.state in (None, states[after]):
-                    names = {name: row[name] for name in ("corpus", "relation", "system", "row")}
+                    names = {name: row[name] for name in ("relation", "system", "row")}
                     lines.append(Line(*after, **names, state=states[after], text=" ".join(row["texts"])))
             if len(batch) < at_once:
                 return Page(tuple(lines), None)
@@ -241,13 +201,9 @@ def detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> De
 def awaiting(connection: Connection, group_ids: Iterable[int]) -> set[int]:
     """Return which of these groups await a decision: about one of their texts, an output, or whether the relation
     holds."""
-    query = (
-        select(group.c.id)
-        .join(relation, relation.c.id == group.c.relation_id)
-        .join(source, source.c.id == group.c.source_id)
-        .where(_awaits_decision())
-    )
-    return {int(row.id) for row in rows_among(connection, query, group.c.id, sorted(set(group_ids)))}
+    of_group = (relation.c.id == group.c.relation_id, source.c.id == group.c.source_id)
+    query = select(group.c.id).join(relation, of_group[0]).join(source, of_group[1]).where(_awaits_decision())
+    return {row.id for row in rows_among(connection, query, group.c.id, sorted(set(group_ids)))}
 
 
 def _awaits_decision() -> ColumnElement[bool]:
@@ -305,8 +261,9 @@ def _matching(filters: GroupFilter) -> Select[Any]:
     chosen = [(group.c.study_id, filters.study), (group.c.relation_id, filters.relation)]
     chosen.append((verdict.c.system_id, filters.system))
     query = _query().where(*(column == value for column, value in chosen if value is not None))
-    if filters.inputs is not None:
-        having = select(member.c.group_id).where(member.c.input_id.in_(filters.inputs), member.c.role != "probe")
+    if filters.search:
+        inputs = _found(filters.search)
+        having = select(member.c.group_id).where(member.c.input_id.in_(inputs), member.c.role != "probe")
         query = query.where(group.c.id.in_(having))
     if filters.state in (*SETTLED, "undrawn"):
         drawn = _drawn() if filters.state in SETTLED else ~_drawn()
@@ -316,13 +273,24 @@ def _matching(filters: GroupFilter) -> Select[Any]:
     return query
 
 
+def _found(search: str) -> Select[Any]:
+    if re.fullmatch(r"#[0-9]{1,15}", search):
+        return select(question.c.input_id).where(question.c.id == int(search[1:]))
+    # Texts are stored as JSON: what is looked for is written as it is there. Signs of patterns are escaped.
+    written = json.dumps(search, ensure_ascii=False)[1:-1]
+    return select(input_table.c.id).where(cast(input_table.c.texts, String).icontains(written, autoescape=True))
+
+
 def _states(connection: Connection, rows: Sequence[RowMapping]) -> dict[Cursor, str]:
-    satisfied = [row for row in rows if row["outcome"] == Outcome.SATISFIED]
-    states = {(row["group_id"], row["system_id"]): Outcome(row["outcome"]).name.lower() for row in rows}
-    states |= {(row["group_id"], row["system_id"]): "undrawn" for row in satisfied}
-    if to_settle := {row["group_id"] for row in satisfied if row["drawn"]}:
+    states, to_settle = dict[Cursor, str](), set[int]()
+    for row in rows:
+        satisfied = row["outcome"] == Outcome.SATISFIED
+        name = "undrawn" if satisfied else Outcome(row["outcome"]).name.lower()
+        states[row["group_id"], row["system_id"]] = name
+        to_settle |= {row["group_id"]} if satisfied and row["drawn"] else set()
+    if to_settle:
         drawn = list(satisfied_groups(connection, groups=to_settle))
-        answers = known_answers(connection, "both", {step.input_id for group in drawn for step in group.steps})
+        answers = known_answers(connection, "both", {step.input_id for of in drawn for step in of.steps})
         states |= {(of.group_id, of.system_id): settle_group(of, answers).state.name.lower() for of in drawn}
     return states
 
@@ -366,12 +334,15 @@ def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:
     )
     parts = []
     for fields, step in zip(members, steps, strict=True):
-        counts, said = step.role in COUNTED, step.output if fields.attempt is not None else None
-        known = answer_of(drawn, step, answers) if counts else None
+        item = Input.stored(fields.texts, fields.languages)
+        said = step.output if fields.attempt is not None else None
+        if step.role not in COUNTED:
+            parts.append(Part(step.role, item, said, (), "", None, None))
+            continue
+        known = answer_of(drawn, step, answers)
         allowed, origin = (known.allowed, known.origin) if known else (frozenset(), "")
         judged = said is not None and not said.error and allowed
         wrong = get_task(drawn.task).is_wrong(step.output, allowed) if judged else None
-        number = questions.get(drawn.subject(step)) if counts else None
-        item = Input.stored(fields.texts, fields.languages)
+        number = questions.get(drawn.subject(step))
         parts.append(Part(step.role, item, said, tuple(sorted(allowed)), origin, wrong, number))
     return tuple(parts)

@@ -7,7 +7,7 @@ is not compared.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, and_, select, true
 
@@ -51,13 +51,12 @@ def deviations(
         yield Deviation("study.systems", planned["systems"], systems)
     judging = asdict(settings_of(connection))
     if sample is not None:
-        drawn = {"follow_ups": sample["follow_ups"], **sample["options"]}
-        yield from differences("sample", content["sample"], drawn)
+        yield from differences("sample", content["sample"], {"follow_ups": sample["follow_ups"], **sample["options"]})
         judging = {name: sample[name] for name in ("annotators", "quorum")} | judging
     yield from differences("judging", content["judging"], judging)
-    by_gold = select(annotator.c.id).where(annotator.c.role == GOLD)
-    of_gold = (judgement.c.annotator_id.in_(by_gold), judgement.c.question_id.in_(questions_of(study["id"])))
-    if content["judging"]["gold"] is False and count_rows(connection, judgement, *of_gold):
+    by_gold = judgement.c.annotator_id.in_(select(annotator.c.id).where(annotator.c.role == GOLD))
+    about_it = judgement.c.question_id.in_(questions_of(study["id"]))
+    if content["judging"]["gold"] is False and count_rows(connection, judgement, by_gold, about_it):
         yield Deviation("judging.gold", False, True)
 
 
@@ -90,13 +89,11 @@ def questions_of(study_id: int) -> Any:
 def judgements_of(connection: Connection, study_id: int, until: datetime | None = None) -> int:
     """Return how many judgements count as data about the study's texts: of the first pass, withdrawn ones included."""
     in_time = true() if until is None else judgement.c.decided_at <= until
-    return count_rows(
-        connection, judgement, judgement.c.question_id.in_(questions_of(study_id)), judgement.c.round == 1, in_time
-    )
+    about_it = judgement.c.question_id.in_(questions_of(study_id))
+    return count_rows(connection, judgement, about_it, judgement.c.round == 1, in_time)
 
 
-@dataclass(frozen=True)
-class Primary:
+class Primary(NamedTuple):
     """A comparison by names: whether `system` is better than `other`, under one relation or (None) over all."""
 
     system: str
@@ -108,15 +105,13 @@ def primary_named(systems: Sequence[str] | None, relation: str | None) -> Primar
     """Return the comparison of two named systems, which a report tests by itself; None where none is named. Raises
     AuditError for another number of them.
 
-    >>> primary_named(["a", "b"], None), primary_named(None, None)
-    (Primary(system='a', other='b', relation=None), None)
+    >>> primary_named(["a", "b"], None)
+    Primary(system='a', other='b', relation=None)
     """
     if systems is None:
         if relation is not None:
             raise AuditError(message("primary.only_relation", relation=relation))
         return None
-    if len(systems) != 2:
-        raise AuditError(message("primary.two_systems", count=len(systems), systems=systems))
-    if systems[0] == systems[1]:
-        raise AuditError(message("primary.same_system", system=systems[0]))
+    if len(set(systems)) != 2 or len(systems) != 2:
+        raise AuditError(message("primary.two_systems", systems=systems))
     return Primary(systems[0], systems[1], relation)

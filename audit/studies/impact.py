@@ -5,11 +5,11 @@ which label favours whom: that would sway the adjudicator.
 """
 
 from collections import ChainMap
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
+from typing import NamedTuple
 
 import numpy as np
-from sqlalchemy import Engine, delete, false, select
+from sqlalchemy import Engine, select
 
 from audit.errors import Refused
 from audit.false_satisfaction.cells import count
@@ -23,17 +23,16 @@ from audit.false_satisfaction.resolution import (
     satisfied_groups,
     settle_group,
 )
-from audit.judging.accounts import ADJUDICATORS, require
+from audit.judging.accounts import ADJUDICATORS, reading_as, require
 from audit.judging.causes import TAKEN_BACK, Pair, add_cause, check_cause, current_causes, last_given
 from audit.messages import message
-from audit.store import rows_among
-from audit.store.core import group, lease, question, relation, system, verdict
+from audit.store import rows_among, writing
+from audit.store.core import group, question, relation, system, verdict
 from audit.studies.browse import awaiting
 from audit.tasks.questions import Subject, labels_of
 
 
-@dataclass(frozen=True)
-class Consequence:
+class Consequence(NamedTuple):
     """What hangs on one question: how many drawn (group, system) pairs its answer decides, their relations and systems
     by name, and the best rank of a group that asks it."""
 
@@ -54,20 +53,16 @@ def consequences(engine: Engine, account_id: int, question_ids: Collection[int])
 
     A question about a group decides no label: `pairs` are those that audit its relation by it then. Raises NotAllowed.
     """
-    with engine.connect() as connection:
-        require(connection, account_id, *ADJUDICATORS)
-        columns = ("id", "task", "kind", "input_id", "output", "group_id", "priority")
-        query = select(*(question.c[name] for name in columns))
-        rows = list(rows_among(connection, query, question.c.id, sorted(set(question_ids))))
+    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
+        rows = list(rows_among(connection, select(question), question.c.id, sorted(set(question_ids))))
         names = dict(connection.execute(select(system.c.id, system.c.name)).all())
         checked = (
-            select(verdict.c.group_id, relation.c.name, system.c.name)
+            select(verdict.c.group_id, relation.c.name, verdict.c.system_id)
             .join(group, group.c.id == verdict.c.group_id)
             .join(relation, relation.c.id == group.c.relation_id)
-            .join(system, system.c.id == verdict.c.system_id)
         )
         asked = sorted({row.group_id for row in rows if row.kind == "group"})
-        checked_by = list(rows_among(connection, checked, verdict.c.group_id, asked))
+        checks = list(rows_among(connection, checked, verdict.c.group_id, asked))
         around = groups_with(connection, {row.input_id for row in rows if row.kind != "group"})
         groups = list(drawn_groups(connection, None, around))
         answers = known_answers(connection, inputs={step.input_id for of in groups for step in of.steps})
@@ -77,32 +72,29 @@ def consequences(engine: Engine, account_id: int, question_ids: Collection[int])
             having.setdefault(subject, []).append(of)
     result = []
     for row in rows:
-        subject = (row.task, row.input_id, row.output)
-        trials = [
-            ChainMap({subject: KnownAnswer(frozenset({label}), "adjudicated")}, answers)
-            for label in {*labels_of(row.task, row.kind), *_said(having.get(subject, ()))}
-        ]
-        pairs = [
-            (of.relation, names[of.system_id])
-            for of in (having.get(subject, ()) if row.kind != "group" else ())
-            if len({settle_group(of, trial).state for trial in trials}) > 1
-        ]
-        pairs += [(of, name) for id, of, name in checked_by if row.kind == "group" and id == row.group_id]
-        relations, systems = (tuple(sorted({pair[side] for pair in pairs})) for side in (0, 1))
-        result.append(Consequence(row.id, len(pairs), relations, systems, row.priority))
+        if row.kind == "group":
+            decided = [(name, system_id) for id, name, system_id in checks if id == row.group_id]
+        else:
+            subject = (row.task, row.input_id, row.output)
+            asking = having.get(subject, [])
+            # Where answers cannot be listed, a label that a system gave may be right.
+            said = {step.output.label or "" for of in asking for step in of.steps}
+            trials = [
+                ChainMap({subject: KnownAnswer(frozenset({label}), "adjudicated")}, answers)
+                for label in {*labels_of(row.task, row.kind), *said}
+            ]
+            states = [{settle_group(of, trial).state for trial in trials} for of in asking]
+            decided = [(of.relation, of.system_id) for of, tried in zip(asking, states, strict=True) if len(tried) > 1]
+        relations = tuple(sorted({name for name, _ in decided}))
+        systems = tuple(sorted({names[system_id] for _, system_id in decided}))
+        result.append(Consequence(row.id, len(decided), relations, systems, row.priority))
     return sorted(result, key=lambda consequence: consequence.urgency)
-
-
-def _said(groups: Sequence[Drawn]) -> set[str]:
-    """The labels that systems gave in these groups: where answers cannot be listed, one of these may be right."""
-    return {step.output.label or "" for of in groups for step in of.steps}
 
 
 # Giving causes to false satisfactions: which ones come next, and storing what people say.
 
 
-@dataclass(frozen=True)
-class FalseSatisfactions:
+class FalseSatisfactions(NamedTuple):
     """The false satisfactions that count, evenly down the lists of all cells, and those without a cause: pairs of
     (group, system)."""
 
@@ -133,14 +125,12 @@ def false_satisfactions(engine: Engine, account_id: int) -> FalseSatisfactions:
 
 
 def give_cause(engine: Engine, account_id: int, group_id: int, system_id: int, code: str, comment: str = "") -> int:
-    """Store why this group is falsely satisfied by this system; returns the row's id. The last one given counts.
+    """Store why this group is falsely satisfied by this system; return the row's id. The last one given counts.
 
     Raises NotAllowed, and Refused for an unknown code, `other` without a comment, and a pair that is no false
     satisfaction (any more).
     """
-    with engine.begin() as connection:
-        # A write first: SQLite then takes its lock here.
-        connection.execute(delete(lease).where(false()))
+    with writing(engine) as connection:
         require(connection, account_id, *ADJUDICATORS)
         check_cause(code, comment)
         groups = list(satisfied_groups(connection, system=system_id, groups=[group_id]))
@@ -155,8 +145,7 @@ def take_back_cause(engine: Engine, account_id: int) -> Pair | None:
 
     Both rows stay in the history; a cause that somebody gave before counts again.
     """
-    with engine.begin() as connection:
-        connection.execute(delete(lease).where(false()))
+    with writing(engine) as connection:
         require(connection, account_id, *ADJUDICATORS)
         if (pair := last_given(connection, account_id)) is not None:
             add_cause(connection, account_id, pair, TAKEN_BACK, None)
@@ -165,7 +154,6 @@ def take_back_cause(engine: Engine, account_id: int) -> Pair | None:
 
 def cause_of(engine: Engine, account_id: int, group_id: int, system_id: int) -> tuple[str, str | None] | None:
     """Return code and comment of the cause that counts; None: none was given. Raises NotAllowed."""
-    with engine.connect() as connection:
-        require(connection, account_id, *ADJUDICATORS)
+    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
         cause = current_causes(connection, group_id).get((group_id, system_id))
         return None if cause is None else (cause.code, cause.comment)

@@ -37,9 +37,15 @@ class ListedStudy:
 
 def list_studies(engine: Engine, by: int) -> list[ListedStudy]:
     """Return all studies in the order of their numbers, for adjudicators and managers. Raises NotAllowed for others."""
-    counted = (source.c.id, progress.c.system_id, progress.c.relation_id, draw.c.source_id)
+    counted = {
+        "sources": source.c.id,
+        "systems": progress.c.system_id,
+        "relations": progress.c.relation_id,
+        "drawn": draw.c.source_id,
+    }
     numbers = [
-        select(func.count(of.distinct())).where(of.table.c.study_id == study.c.id).scalar_subquery() for of in counted
+        select(func.count(of.distinct())).where(of.table.c.study_id == study.c.id).scalar_subquery().label(name)
+        for name, of in counted.items()
     ]
     is_answered = exists().where(
         source.c.study_id == study.c.id,
@@ -47,20 +53,20 @@ def list_studies(engine: Engine, by: int) -> list[ListedStudy]:
         answer.c.question_id == question.c.id,
     )
     with reading_as(engine, by, "adjudicator", "manager") as connection:
-        rows = connection.execute(select(study).order_by(study.c.id)).mappings().all()
-        counts = connection.execute(select(*numbers, is_answered).select_from(study).order_by(study.c.id)).all()
+        query = select(study, *numbers, is_answered.label("answered")).order_by(study.c.id)
+        rows = [dict(row) for row in connection.execute(query).mappings()]
         plans = all_versions(connection)
     named = [
-        next((name for name, history in plans.items() if any(belongs(dict(row), v.content) for v in history)), None)
+        next((name for name, history in plans.items() if any(belongs(row, of.content) for of in history)), None)
         for row in rows
     ]
-    times = Counter(named)
+    same, times = ("id", "corpus", "task", *counted), Counter(named)
     return [
         ListedStudy(
-            row["id"], row["corpus"], row["task"], in_utc(row["created_at"]), of[0], of[1], of[2], of[3], bool(of[4]),
-            plan, plan is not None and times[plan] == 1,
+            **{name: row[name] for name in same}, began=in_utc(row["created_at"]), answered=bool(row["answered"]),
+            plan=plan, names_it=plan is not None and times[plan] == 1,
         )
-        for row, of, plan in zip(rows, counts, named, strict=True)
+        for row, plan in zip(rows, named, strict=True)
     ]  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """What a manager does next: said by the state of the database alone, so that every page says the same."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Engine, func, select
 
@@ -13,7 +13,7 @@ from audit.judging.invitations import invitations
 from audit.sampling.options import NOTHING
 from audit.store.copying import in_utc
 from audit.store.core import adjudication, annotator, count_rows, judgement, plan, question, sample, study
-from audit.studies.jobs import jobs
+from audit.studies.jobs import LIVE, jobs
 from audit.studies.versions import latest
 
 
@@ -21,10 +21,10 @@ from audit.studies.versions import latest
 class Standing:
     """How far the studies of a database are.
 
-    `job` is the state of the last run that the app began (None: there was none), `annotators` the accounts that are not
-    disabled, `invitations` the links that can still be used. Of the questions, drawn groups wait for `waiting`, those
-    that pages and reports call open; `audits` only audit what relations carry. `goes_on`: the plan of the last run
-    decides something, and answers came since that run asked.
+    `job` is the last run that the app began, `annotators` the accounts that are not disabled, `invitations` the links
+    that can still be used. Of the questions, drawn groups wait for `waiting`, those that pages and reports call open;
+    `audits` only audit what relations carry. `goes_on`: the plan of the last run decides something, and answers came
+    since that run asked.
     """
 
     plans: int = 0
@@ -51,7 +51,7 @@ class Step(NamedTuple):
 
 
 def next_step(now: Standing) -> Step:
-    """What a manager does next.
+    """Return what a manager does next.
 
     >>> next_step(Standing()).code, next_step(Standing(studies=1, samples=1, waiting=9)).code
     ('begin', 'invite')
@@ -59,8 +59,8 @@ def next_step(now: Standing) -> Step:
     job: dict[str, int | str] = {"plan": now.job_plan}
     waits = now.waiting or now.audits
     steps = (
-        (now.job in ("waiting", "running", "stopping"), Step("running", "studies", job)),
-        (now.job in ("failed", "stopped", "lost"), Step("go_on", "studies", job)),
+        (now.job in LIVE, Step("running", "studies", job)),
+        (now.job not in (None, "done"), Step("go_on", "studies", job)),
         (not now.studies, Step("run" if now.plans else "begin", "studies", {})),
         (not now.samples, Step("draw", "studies", {})),
         (waits and not now.annotators and now.invitations, Step("joining", "accounts", {"count": now.invitations})),
@@ -78,16 +78,19 @@ def next_step(now: Standing) -> Step:
 def standing(engine: Engine, *, by: int) -> Standing:
     """Return how far the studies of a database are. Raises NotAllowed where `by` is no manager."""
     last = next(iter(jobs(engine, by=by)), None)
-    invited = sum(one.role == "annotator" for one in invitations(engine, by=by))
+    invited = sum(invitation.role == "annotator" for invitation in invitations(engine, by=by))
     queue = queue_length(engine)
     with reading_as(engine, by, "manager") as connection:
+
+        def greatest(column: Any) -> Any:
+            return connection.execute(select(func.max(column))).scalar()
+
+        answered = [in_utc(at) for of in (judgement, adjudication) if (at := greatest(of.c.decided_at)) is not None]
         goes_on = False
         if last is not None and last.state == "done":
             # Carrying out the job's plan again may ask more, or find that all is decided.
-            newest = (select(func.max(table.c.decided_at)) for table in (judgement, adjudication))
-            moments = [moment for query in newest if (moment := connection.execute(query).scalar()) is not None]
             decides = latest(connection, last.plan).content["sample"]["decide"] != NOTHING
-            goes_on = decides and any(in_utc(moment) > last.started_at for moment in moments)
+            goes_on = decides and any(at > last.started_at for at in answered)
         person = (annotator.c.role == "annotator", annotator.c.disabled.is_(False))
         return Standing(
             plans=int(connection.execute(select(func.count(plan.c.name.distinct()))).scalar_one()),
@@ -99,7 +102,7 @@ def standing(engine: Engine, *, by: int) -> Standing:
             invitations=invited,
             waiting=queue.waiting,
             audits=queue.audits,
-            judgements=int(connection.execute(select(func.max(judgement.c.id))).scalar() or 0),
+            judgements=greatest(judgement.c.id) or 0,
             disputes=len(open_disputes(connection)),
             flagged=count_rows(connection, question, is_flagged()),
             goes_on=goes_on,

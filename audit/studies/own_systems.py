@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sqlalchemy import Engine, select
-from sqlalchemy.exc import IntegrityError
 
 from audit.errors import AuditError, Refused
-from audit.judging.accounts import note, writing_as_manager
+from audit.judging.accounts import note, require_manager
 from audit.messages import message
 from audit.registry import systems as registered
-from audit.store import reading
+from audit.store import reading, writing
 from audit.store.core import setting
 from audit.systems import offer_system, offered
 from audit.systems.base import System
@@ -64,38 +63,32 @@ def try_system(system: System, item: Input) -> Output:
 
 
 def store_system(engine: Engine, kind: Kind, content: Described, *, by: int) -> str:
-    """Store a service under its name, with a line in the log; returns the name.
+    """Store a service under its name, with a line in the log; return the name.
 
     Raises NotAllowed for anyone but a manager, BadFile for what is wrong with it, and Refused where another one has the
     name.
     """
     name, row = made(kind, content).name, {"kind": kind, "content": content}
-    if registered.find(name) is not None and not offered(name):
-        raise Refused(message("own_system.name_taken", name=name))
-    try:
-        with writing_as_manager(engine, by) as connection:
-            query = select(setting.c.value).where(setting.c.name == f"{PREFIX}{name}")
-            stored = connection.execute(query).scalar_one_or_none()
-            if stored not in (None, row):
-                raise Refused(message("own_system.name_taken", name=name))
-            if stored is None:
-                connection.execute(setting.insert(), {"name": f"{PREFIX}{name}", "value": row})
-                note(connection, by, "system added", system=name)
-    except IntegrityError:
-        raise Refused(message("own_system.name_taken", name=name)) from None
+    with writing(engine) as connection:
+        require_manager(connection, by)
+        query = select(setting.c.value).where(setting.c.name == f"{PREFIX}{name}")
+        stored = connection.execute(query).scalar_one_or_none()
+        if stored not in (None, row) or (registered.find(name) is not None and not offered(name)):
+            raise Refused(message("own_system.name_taken", name=name))
+        if stored is None:
+            connection.execute(setting.insert(), {"name": f"{PREFIX}{name}", "value": row})
+            note(connection, by, "system added", system=name)
     return name
 
 
 def offer_stored_systems(engine: Engine) -> dict[str, System]:
-    """Let `get_system` find the services of a database by name, in this process; returns them."""
-    query, systems = select(setting.c.name, setting.c.value), dict[str, System]()
+    """Let `get_system` find the services of a database by name, in this process; return them."""
+    query = select(setting.c.name, setting.c.value).where(setting.c.name.startswith(PREFIX, autoescape=True))
     with reading(engine) as connection:
-        rows = connection.execute(query.where(setting.c.name.startswith(PREFIX, autoescape=True))).all()
-    for name, row in rows:
-        make = partial(made, row["kind"], row["content"])
-        offer_system(name.removeprefix(PREFIX), make)
-        systems[name.removeprefix(PREFIX)] = make()
-    return systems
+        rows = {name.removeprefix(PREFIX): row for name, row in connection.execute(query)}
+    for name, row in rows.items():
+        offer_system(name, partial(made, row["kind"], row["content"]))
+    return {name: made(row["kind"], row["content"]) for name, row in rows.items()}
 
 
 def served_functions() -> list[str]:

@@ -23,7 +23,7 @@ from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
 from audit.files import read_text, toml_of
 from audit.judging.settings import BOUNDS, Bounds, JudgingSettings
-from audit.judging.words import KEYS, faults_of, guideline_of, words_content
+from audit.judging.words import KEYS, faults_of, words_content
 from audit.messages import LANGUAGES, message, with_commas
 from audit.options import Options, options_of, values_of
 from audit.relations import Relation, get_relation
@@ -36,9 +36,8 @@ from audit.statistics.intervals import Target
 from audit.studies.deviations import primary_named
 from audit.studies.own_systems import served_functions
 from audit.systems import all_systems, offered, without_version
-from audit.tasks import OwnWords, get_task, matches
+from audit.tasks import get_task, matches
 from audit.tasks.words import ANY
-from audit.text.languages import is_code
 from audit.user_models import Allowed, UserModel, read_as, refuse, short
 
 SUFFIX = ".toml"
@@ -80,8 +79,6 @@ _TABLES: dict[str, Any] = {
     "judging": {
         **_keys(SampleOptions, "annotators quorum", annotators=2, quorum=MAJORITY),
         "gold": (bool, False),
-        "guideline": (Annotated[int, Ge(1)] | None, None),
-        "languages": (list[str], []),
         **{name: (_bounded(bounds), getattr(JudgingSettings, name)) for name, bounds in BOUNDS.items()},
     },
     "report": {
@@ -94,22 +91,18 @@ _TABLES: dict[str, Any] = {
     },
 }
 _MODELS = {name: create_model(f"_{name.title()}", __base__=UserModel, **keys) for name, keys in _TABLES.items()}
-_PLAN: dict[str, Any] = {
-    "name": (
-        Annotated[
-            str,
-            Allowed(f"1 to 80 printable characters that begin with a letter or digit, without {SUFFIX}", _is_name),
-            Field(description='write name = "films" above the first table'),
-        ],
-        ...,
-    ),
+_NAME = Annotated[
+    str,
+    Allowed(f"1 to 80 printable characters that begin with a letter or digit, without {SUFFIX}", _is_name),
+    Field(description='write name = "films" above the first table'),
+]
+_PARTS: dict[str, Any] = {
+    "name": (_NAME, ...),
     "study": (_MODELS["study"], ...),
-    "sample": (_MODELS["sample"], _MODELS["sample"]()),
     "words": (dict[str, Any], {}),
-    "judging": (_MODELS["judging"], _MODELS["judging"]()),
-    "report": (_MODELS["report"], _MODELS["report"]()),
+    **{table: (_MODELS[table], _MODELS[table]()) for table in ("sample", "judging", "report")},
 }
-_Document: Any = create_model("_Document", __base__=UserModel, **_PLAN)
+_Document: Any = create_model("_Document", __base__=UserModel, **_PARTS)
 TABLES = {name: tuple(keys) for name, keys in _TABLES.items()} | {"words": (*KEYS, *LANGUAGES)}
 """Every table of a plan and its keys, in the order in which files have them."""
 SETTINGS = tuple(BOUNDS)
@@ -151,7 +144,7 @@ def read_plan(
     registered_only: bool = False,
     uploaded: Uploaded = NOTHING_UPLOADED,
 ) -> Plan:
-    """A plan from a document with `name` and the tables of `TABLES`, checked and completed.
+    """Return the plan in a document with `name` and the tables of `TABLES`, checked and completed.
 
     With `registered_only`, as for what comes through the app, corpora and systems must be registered ones: a file's
     name and `module:name` are refused before anything is read or imported. Corpora that were `uploaded` may be named,
@@ -169,8 +162,9 @@ def read_plan(
     tables = read_as(_Document, {"study": {}} | written, file).model_dump()
     name, words = tables.pop("name"), tables.pop("words")
     tables["words"] = dict.fromkeys(TABLES["words"]) | words
-    found = _Mistakes()
-    found += unregistered_keys(tables, uploaded).items() if registered_only else ()
+    found = _Mistakes(unregistered_keys(tables, uploaded).items() if registered_only else ())
+    with found.at("study.task"):
+        get_task(tables["study"]["task"])
     if not found:
         _complete(tables, found, uploaded)
     refuse(file, found)
@@ -190,12 +184,8 @@ class _Mistakes(list[tuple[str, str]]):
 
 def _complete(tables: dict[str, dict[str, Any]], found: _Mistakes, uploaded: Uploaded) -> None:
     """Check what the keys mean, and fill in what was left out."""
-    study, judging, report, words = (tables[name] for name in ("study", "judging", "report", "words"))
+    study, words = tables["study"], tables["words"]
     task, corpus, names = study["task"], None, {}
-    with found.at("study.task"):
-        get_task(task)
-    if found:
-        return
     with found.at("study.corpus"):
         corpus = corpus_planned(study, uploaded)
         if needs := corpus.needs():
@@ -209,35 +199,31 @@ def _complete(tables: dict[str, dict[str, Any]], found: _Mistakes, uploaded: Upl
                 raise AuditError(f"system {spec} does {with_commas(system.tasks)}, not {task}")
             if needs := system.needs():
                 raise AuditError(f"system {spec} cannot run here; {needs}")
-    if corpus is not None and not found:
-        content = corpus.fingerprint()
-        if study["fingerprint"] not in (None, content):
-            reason = (
-                f"the corpus {corpus.name} has the content {content} now, the plan was made for "
-                f"{study['fingerprint']}; take the key out and store the plan again to plan for the new content"
-            )
-            found.append(("study.fingerprint", reason))
-        study |= {"unit": corpus.unit, "language": corpus.language, "fingerprint": content}
     if corpus is not None:
+        if not found:
+            _describe(study, corpus, found)
         _relations(study, corpus, found)
     with found.at("sample"):
         SampleOptions(**tables["sample"])
     # A guideline's file is read into the plan.
-    written = {key: value for key, value in words.items() if value is not None}
-    if faults := list(faults_of(task, written)):
+    own = {key: value for key, value in words.items() if value is not None}
+    if faults := list(faults_of(task, own)):
         found += [(f"words.{where}", reason) for where, reason in faults]
     else:
-        for language, values in words_content(task, written).items():
+        for language, values in words_content(task, own).items():
             words |= values if language == ANY else {language: values}
-    own = OwnWords(version=int(any(words.values())), subject=str(getattr(corpus, "about", "")))
-    present = guideline_of(task, get_task(task).question_kind, own=own).version
-    judging["guideline"] = judging["guideline"] or present
-    if judging["guideline"] > present:
-        reason = f"{judging['guideline']} is a version there is not yet; the present one is {present}"
-        found.append(("judging.guideline", reason))
-    if strange := [code for code in judging["languages"] if not is_code(code)]:
-        found.append(("judging.languages", f"{short(strange[0])} is no code such as en, zh or pt-BR"))
-    _primary(report, study, names, found)
+    _primary(tables["report"], study, names, found)
+
+
+def _describe(study: dict[str, Any], corpus: Corpus, found: _Mistakes) -> None:
+    content = corpus.fingerprint()
+    with found.at("study.fingerprint"):
+        if study["fingerprint"] not in (None, content):
+            raise AuditError(
+                f"the corpus {corpus.name} has the content {content} now, the plan was made for "
+                f"{study['fingerprint']}; take the key out and store the plan again to plan for the new content"
+            )
+    study |= {"unit": corpus.unit, "language": corpus.language, "fingerprint": content}
 
 
 def _relations(study: dict[str, Any], corpus: Corpus, found: _Mistakes) -> None:
@@ -248,13 +234,14 @@ def _relations(study: dict[str, Any], corpus: Corpus, found: _Mistakes) -> None:
         study["relations"] = [relation.name for relation in relations_planned(corpus, study)]
         with found.at("study.valid"):
             check_limits_used(study["valid"], study["relations"])
-        if unused := sorted(set(study["set"]) - set(study["relations"])):
-            reason = f"{unused[0]} is not among the relations that are run: {with_commas(study['relations'])}"
-            found.append(("study.set", reason))
+        with found.at("study.set"):
+            if unused := sorted(set(study["set"]) - set(study["relations"])):
+                run = with_commas(study["relations"])
+                raise AuditError(f"{unused[0]} is not among the relations that are run: {run}")
 
 
 def _primary(report: dict[str, Any], study: Mapping[str, Any], names: Mapping[str, str], found: _Mistakes) -> None:
-    """The primary comparison: two of the systems, by the names that they are run under, and one of the relations."""
+    """Check the primary comparison: two of the systems, by the names they are run under, and one of the relations."""
     named, relation = report["primary"], report["primary_relation"]
     with found.at("report.primary"):
         primary_named(named, relation)
@@ -262,15 +249,15 @@ def _primary(report: dict[str, Any], study: Mapping[str, Any], names: Mapping[st
             if system not in names and system not in names.values():
                 raise AuditError(f"{short(system)} is not among the systems: {with_commas(names)}")
         report["primary"] = named and [names.get(system, system) for system in named]
-    if relation is not None and study["relations"] and relation not in study["relations"]:
-        reason = f"{short(relation)} is not among the relations: {with_commas(study['relations'])}"
-        found.append(("report.primary_relation", reason))
+    with found.at("report.primary_relation"):
+        if relation is not None and study["relations"] and relation not in study["relations"]:
+            raise AuditError(f"{short(relation)} is not among the relations: {with_commas(study['relations'])}")
 
 
 def unregistered_keys(
     content: Mapping[str, Mapping[str, Any]], uploaded: Uploaded = NOTHING_UPLOADED
 ) -> dict[str, str]:
-    """Keys that name a file, an address or somebody's own code, and why the app does not take them.
+    """Return the keys that name a file, an address or somebody's own code, and why the app does not take them.
 
     What comes through a browser may name nothing but what is registered: the server's files are not its manager's.
 
@@ -303,7 +290,7 @@ def need_registered(plan: Plan, uploaded: Uploaded = NOTHING_UPLOADED) -> None:
 
 
 def corpus_planned(study: Mapping[str, Any], uploaded: Uploaded = NOTHING_UPLOADED) -> Corpus:
-    """The corpus that a plan's table `study` names. Raises what `get_corpus` raises."""
+    """Return the corpus that a plan's table `study` names. Raises what `get_corpus` raises."""
     if (own := uploaded.get(study["corpus"])) is not None:
         if not matches(own.task, study["task"]):
             raise AuditError(message("upload.other_task", name=own.name, task=own.task, wanted=study["task"]))
@@ -313,7 +300,7 @@ def corpus_planned(study: Mapping[str, Any], uploaded: Uploaded = NOTHING_UPLOAD
 
 
 def relations_planned(corpus: Corpus, study: Mapping[str, Any]) -> list[Relation]:
-    """The relations that a plan's table `study` runs on its corpus. Raises what `fitting` raises."""
+    """Return the relations that a plan's table `study` runs on its corpus. Raises what `fitting` raises."""
     return fitting(corpus, _run_options(study))
 
 
@@ -321,17 +308,14 @@ def _run_options(study: Mapping[str, Any]) -> RunOptions:
     return values_of(RunOptions, study, renamed={"parameters": "set"})
 
 
-def read_plan_file(path: str | Path, uploaded: Uploaded = NOTHING_UPLOADED) -> Plan:
-    """The plan in a TOML file; `uploaded` as in `read_plan`.
-
-    Raises BadFile for what is absent, unreadable, empty, in another encoding or no TOML (line and column), and for
-    every mistake in it.
-    """
-    return read_plan(toml_of(path, read_text(path), "see `audit study example`"), str(path), uploaded=uploaded)
+def read_plan_file(path: str | Path) -> Plan:
+    """Return the plan in a TOML file. Raises BadFile for a file that cannot be read or is no TOML (line and column),
+    and for every mistake in it."""
+    return read_plan(toml_of(path, read_text(path), "see `audit study example`"), str(path))
 
 
 def to_toml(plan: Plan) -> str:
-    """The plan as a TOML file that reads as the same plan.
+    """Return the plan as a TOML file that reads as the same plan.
 
     >>> print(to_toml(Plan("p", study={"corpus": "imdb", "limit": None, "set": {"MR6.1": {"sentences": 5}}})), end="")
     name = "p"
@@ -357,7 +341,7 @@ def _toml(path: str, table: Mapping[str, Any]) -> Iterator[str]:
 
 
 def toml_value(value: Any) -> str:
-    """A value as TOML writes it.
+    """Return a value as TOML writes it.
 
     >>> toml_value(True), toml_value(0.1), toml_value(["a", "b"])
     ('true', '0.1', '["a", "b"]')
@@ -371,5 +355,5 @@ def _key(name: str) -> str:
 
 
 def example() -> str:
-    """A plan with every key and what it means, to begin with."""
+    """Return a plan with every key and what it means, to begin with."""
     return data_file("plans/example.toml").read_text(encoding="utf-8")

@@ -11,19 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Engine, select
-from sqlalchemy.exc import IntegrityError
 
 from audit.corpora import Corpus, Reading, Row, Unit, all_corpora
 from audit.corpora.files import AS_IT_IS, FileCorpus, is_file_name
 from audit.corpora.recordings import check_targets
 from audit.errors import AuditError, Refused
 from audit.files import read_pieces
-from audit.judging.accounts import note, require_manager, writing_as_manager
+from audit.judging.accounts import note, require_manager
 from audit.keys import canonical
 from audit.messages import message
-from audit.store import reading
+from audit.store import reading, writing
 from audit.store.core import setting
-from audit.tasks import matches
 
 PREFIX = "corpus/"
 """Begins the name of the row of `setting` that describes a corpus."""
@@ -53,6 +51,7 @@ class UploadedCorpus:
     labels: Mapping[str, str]
 
     def __post_init__(self) -> None:
+        self.languages = tuple(self.languages)  # JSON has lists
         self.summary = f"{self.rows_in_it:,} {self.unit}s of {self.file}"
 
     def size(self) -> int:
@@ -84,13 +83,14 @@ class File:
     unit: Unit | None = None
 
     def lines(self) -> str:
-        """Its rows as JSONL."""
+        """Return its rows as JSONL."""
         rows = (row for piece in read_pieces(self.name, [], self.content) for row in piece.to_dict("records"))
         present = ({name: value for name, value in row.items() if value is not None} for row in rows)
         return "".join(f"{canonical(row)}\n" for row in present)
 
     def corpus(self) -> FileCorpus:
-        """Its texts as a corpus, not stored. Raises as `FileCorpus` does, and AuditError for what is too large."""
+        """Return its texts as a corpus, not stored. Raises as `FileCorpus` does, and AuditError for what is too
+        large."""
         refuse_large(self.name, self.content)
         corpus = FileCorpus(self.name, self.task, self.unit, self.language, self.reading, self.content)
         if self.task == "translation":
@@ -104,12 +104,12 @@ def refuse_large(name: str, content: bytes) -> None:
         raise AuditError(message("upload.large", name=name[:80], most=LARGEST))
 
 
-def store_corpus(engine: Engine, name: str, file: File, *, by: int | None = None) -> UploadedCorpus:
-    """Store the texts of a file under a name, with a line in the log; returns the corpus.
+def store_corpus(engine: Engine, name: str, file: File, *, by: int) -> UploadedCorpus:
+    """Store the texts of a file under a name, with a line in the log; return the corpus. The same texts again change
+    nothing.
 
-    `by` is the account of a manager, or None for whoever has the database itself. Raises NotAllowed for another role;
-    AuditError for a name that cannot be one; BadFile and BadRow, which name the line, for a file that is not right; and
-    Refused where other texts have the name. The same texts again change nothing.
+    `by` is the account of a manager. Raises NotAllowed for another role; AuditError for a name that cannot be one;
+    BadFile and BadRow, which name the line, for a file that is not right; and Refused where other texts have the name.
     """
     name = name.strip()
     if not re.fullmatch(rf"[^\W_][\w -]{{0,{LONGEST_NAME - 1}}}", name) or is_file_name(name):
@@ -117,43 +117,28 @@ def store_corpus(engine: Engine, name: str, file: File, *, by: int | None = None
     if name in (corpus.name for corpus in all_corpora()):
         raise AuditError(message("upload.name_of_audit", name=name))
     corpus = file.corpus()
-    row: dict[str, Any] = {"file": file.name, "languages": list(corpus.languages), "rows_in_it": corpus.size()}
-    row |= {name: getattr(corpus, name) for name in ("task", "language", "unit", "has_gold")}
+    row: dict[str, Any] = {"file": file.name, "rows_in_it": corpus.size(), "content": corpus.fingerprint()}
+    row |= {name: getattr(corpus, name) for name in ("task", "language", "languages", "unit", "has_gold")}
     row |= {"columns": dict(file.reading.columns), "labels": dict(file.reading.labels)}
-    row["content"] = corpus.fingerprint()
-    try:
-        with writing_as_manager(engine, by) as connection:
-            present = _by_name(engine, connection).get(name)
-            if present is not None and (present.content != row["content"] or present.task != row["task"]):
-                raise Refused(message("upload.name_taken", name=name))
-            if present is None:
-                rows = [(f"{PREFIX}{name}", row), (f"{TEXT_PREFIX}{name}", file.lines())]
-                connection.execute(setting.insert(), [{"name": key, "value": value} for key, value in rows])
-                note(connection, by, "texts uploaded", rows=corpus.size(), task=corpus.task)
-    except IntegrityError:
-        raise Refused(message("upload.name_taken", name=name)) from None
-    return _corpus(engine, name, row)
-
-
-def uploaded_corpora(engine: Engine, task: str | None = None, *, by: int | None = None) -> list[UploadedCorpus]:
-    """The corpora that were uploaded to a database, of a task or all, by name. Raises NotAllowed where `by` is no
-    manager."""
-    with reading(engine) as connection:
+    with writing(engine) as connection:
         require_manager(connection, by)
-        return [corpus for corpus in _by_name(engine, connection).values() if matches(corpus.task, task)]
+        present = _by_name(engine, connection).get(name)
+        if present is not None and (present.content != row["content"] or present.task != row["task"]):
+            raise Refused(message("upload.name_taken", name=name))
+        if present is None:
+            rows = [(f"{PREFIX}{name}", row), (f"{TEXT_PREFIX}{name}", file.lines())]
+            connection.execute(setting.insert(), [{"name": key, "value": value} for key, value in rows])
+            note(connection, by, "texts uploaded", rows=corpus.size(), task=corpus.task)
+    return UploadedCorpus(engine, name, **row)
 
 
 def uploaded_here(engine: Engine) -> dict[str, Corpus]:
-    """The corpora that plans of this database may name beside the registered ones, by name."""
+    """Return the corpora that plans of this database may name beside the registered ones, by name."""
     with reading(engine) as connection:
         return {**_by_name(engine, connection)}
 
 
 def _by_name(engine: Engine, connection: Connection) -> dict[str, UploadedCorpus]:
     query = select(setting.c.name, setting.c.value).where(setting.c.name.startswith(PREFIX, autoescape=True))
-    rows = connection.execute(query.order_by(setting.c.name))
-    return {name: _corpus(engine, name, value) for name, value in ((row[0][len(PREFIX) :], row[1]) for row in rows)}
-
-
-def _corpus(engine: Engine, name: str, row: Mapping[str, Any]) -> UploadedCorpus:
-    return UploadedCorpus(engine, name, **{**row, "languages": tuple(row["languages"])})
+    rows = ((key.removeprefix(PREFIX), row) for key, row in connection.execute(query.order_by(setting.c.name)))
+    return {name: UploadedCorpus(engine, name, **row) for name, row in rows}

@@ -5,18 +5,16 @@ to.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from sqlalchemy import Connection, Engine, select, true
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Connection, Engine, select
 
 from audit.corpora import short_name
-from audit.errors import AuditError, Refused, UnknownName
-from audit.judging.accounts import note, require_manager
+from audit.errors import Refused, UnknownName
+from audit.judging.accounts import note, writing_as_manager
 from audit.messages import ENGLISH, phrase
 from audit.store import tables
 from audit.store.copying import in_utc
@@ -40,7 +38,7 @@ class Version:
 
     def plan(self) -> Plan:
         """The plan as it was checked then."""
-        return Plan(self.name, **{table: self.content.get(table, {}) for table in TABLES})
+        return Plan(self.name, **self.content)
 
 
 @dataclass(frozen=True)
@@ -75,99 +73,63 @@ def set_plan(engine: Engine, new: Plan, *, by: int | None = None) -> tuple[Versi
     """Store a plan as the next version of its name; return it, and whether it is new: nothing is stored where nothing
     changed.
 
-    `by` is the account of a manager, or None for whoever has the database itself. Raises NotAllowed for another role;
-    BadFile where an account plans a file or code of its own, which only the command line may; AuditError where
-    somebody else has stored a version at the same moment.
+    `by` is the account of a manager, or None for whoever has the database itself. Raises NotAllowed for another role,
+    and BadFile where an account plans a file or code of its own, which only the command line may.
     """
-    uploaded = uploaded_here(engine) if by is not None else {}
-    with _appending(engine, by) as connection:
+    uploaded = uploaded_here(engine)
+    with writing_as_manager(engine, by) as connection:
         if by is not None:
             need_registered(new, uploaded)
-        last = next(iter(_versions(connection, new.name, last=1)), None)
-        if last is not None and not changes(last.content, new.content()):
-            return last, False
+        last = all_versions(connection, new.name).get(new.name, [])[-1:]
+        if last and not changes(last[0].content, new.content()):
+            return last[0], False
         return _append(connection, new.name, new.content(), False, by), True
 
 
-def freeze(engine: Engine, name: str, *, by: int | None = None, version: int | None = None) -> Version:
-    """Freeze the last version of a plan, which must be number `version` where that is given; return it.
-
-    Raises NotAllowed for anyone but a manager (`by`; None: whoever has the database itself), UnknownName, and
-    AuditError where it is frozen already or has changed since it was looked at.
-    """
-    with _appending(engine, by) as connection:
+def freeze(engine: Engine, name: str) -> Version:
+    """Freeze the last version of a plan; return it. Raises UnknownName, and Refused where it is frozen already."""
+    with engine.begin() as connection:
         last = latest(connection, name)
-        if version is not None and last.version != version:
-            raise Refused(f"the plan {name!r} has version {last.version} by now; look at it before you freeze it")
         if last.frozen:
             raise Refused(f"the plan {name!r} is frozen already, as version {last.version}")
-        return _append(connection, name, last.content, True, by)
-
-
-@contextmanager
-def _appending(engine: Engine, by: int | None) -> Iterator[Connection]:
-    """A manager's transaction that adds a version; two at once give one version and one refusal."""
-    try:
-        with engine.begin() as connection:
-            require_manager(connection, by)
-            yield connection
-    except IntegrityError:
-        raise AuditError("somebody else has changed this plan at this moment; look at it, then do it again") from None
+        return _append(connection, name, last.content, True, None)
 
 
 def _append(connection: Connection, name: str, content: dict[str, Any], frozen: bool, by: int | None) -> Version:
-    number = 1 + sum(before.version for before in _versions(connection, name, last=1))
+    number = 1 + len(all_versions(connection, name).get(name, ()))
     row = {"name": name, "version": number, "content": content, "frozen": frozen, "annotator_id": by}
     connection.execute(plan.insert(), row | {"at": tables.now()})
     note(connection, by, "plan frozen" if frozen else "plan stored", plan=name, version=number)
     return latest(connection, name)
 
 
-def versions(engine: Engine, name: str, *, by: int | None = None) -> list[Version]:
-    """Return every version of a plan, the first one first. Raises NotAllowed for anyone but a manager, and
-    UnknownName."""
+def versions(engine: Engine, name: str) -> list[Version]:
+    """Return every version of a plan, the first one first. Raises UnknownName."""
     with engine.connect() as connection:
-        require_manager(connection, by)
         latest(connection, name)
-        return _versions(connection, name)[::-1]
+        return all_versions(connection, name)[name]
 
 
 def latest(connection: Connection, name: str) -> Version:
     """Return the last version of a plan. Raises UnknownName."""
-    if not (newest_first := _versions(connection, name, last=1)):
+    history = all_versions(connection, name)
+    if not history:
         raise UnknownName("plan", name, [*all_versions(connection)])
-    return newest_first[0]
+    return history[name][-1]
 
 
-def all_versions(connection: Connection) -> dict[str, list[Version]]:
-    """Return every version of every plan, by name, the first one first; plans in the order in which they were
-    stored."""
-    first = select(plan.c.name).where(plan.c.version == 1).order_by(plan.c.id)
-    histories: dict[str, list[Version]] = {name: [] for name in connection.execute(first).scalars()}
-    for version in _versions(connection)[::-1]:
-        histories[version.name].append(version)
-    return histories
-
-
-def _versions(connection: Connection, name: str | None = None, last: int | None = None) -> list[Version]:
-    """Versions, the last one first."""
-    query = (
-        select(plan.c.name, plan.c.version, plan.c.content, plan.c.frozen, annotator.c.name, plan.c.at)
-        .outerjoin(annotator, annotator.c.id == plan.c.annotator_id)
-        .where(true() if name is None else plan.c.name == name)
-        .order_by(plan.c.version.desc(), plan.c.id.desc())
-        .limit(last)
-    )
-    found = []
-    for of, number, stored, frozen, by, at in connection.execute(query):
+def all_versions(connection: Connection, name: str | None = None) -> dict[str, list[Version]]:
+    """Return every version of every plan, or of one, by name, the first one first; plans in the order in which they
+    were stored."""
+    query = select(plan, annotator.c.name.label("by")).outerjoin(annotator, annotator.c.id == plan.c.annotator_id)
+    query = query.order_by(plan.c.id)
+    histories = dict[str, list[Version]]()
+    for row in connection.execute(query if name is None else query.where(plan.c.name == name)):
         # Tables and keys in the order of a file, which JSON does not keep.
-        content = {
-            table: {key: stored[table][key] for key in dict.fromkeys([*keys, *stored[table]]) if key in stored[table]}
-            for table, keys in TABLES.items()
-            if table in stored
-        }
-        found.append(Version(of, number, content, bool(frozen), by, in_utc(at)))
-    return found
+        content = {table: {key: row.content[table].get(key) for key in keys} for table, keys in TABLES.items()}
+        version = Version(row.name, row.version, content, bool(row.frozen), row.by, in_utc(row.at))
+        histories.setdefault(row.name, []).append(version)
+    return histories
 
 
 def frozen_version(history: Sequence[Version]) -> Version | None:
@@ -213,37 +175,26 @@ def plan_adherence(
     """Return how each study stands to each plan that it belongs to, which has a version with its task, corpus, content,
     seed and limit; `studies` and `samples` are rows of these tables."""
     plans, sampled = all_versions(connection), {sample["study_id"]: sample for sample in samples}
-    return [
-        _adherence(connection, study, sampled.get(study["id"]), history)
-        for study in studies
-        for history in plans.values()
-        if any(belongs(study, version.content) for version in history)
-    ]
+    began = dict(connection.execute(select(study_table.c.id, study_table.c.created_at)).all())
+    found = []
+    for study in studies:
+        for history in plans.values():
+            if any(belongs(study, version.content) for version in history):
+                frozen, id = frozen_version(history), study["id"]
+                binding = frozen or history[-1]
+                after = [version for version in history if frozen and version.version >= frozen.version]
+                changed = tuple((version, change) for version, changed in steps(after) for change in changed)
+                judgements, before = judgements_of(connection, id), judgements_of(connection, id, binding.at)
+                deviates = tuple(deviations(connection, study, sampled.get(id), binding.content))
+                standing = (judgements, before if frozen else None, in_utc(began[id]), changed, deviates)
+                found.append(PlanAdherence(id, binding, history[-1].version, *standing))
+    return found
 
 
 def belongs(study: Mapping[str, Any], content: Mapping[str, Any]) -> bool:
     """Return whether a row of `study` is what this content of a plan plans: task, corpus, its content, seed, limit."""
     planned = content["study"] | {"corpus": short_name(content["study"]["corpus"])}
     return all(study[key] == planned[key] for key in ("task", "corpus", "fingerprint", "seed", "limit"))
-
-
-def _adherence(
-    connection: Connection, study: Mapping[str, Any], sample: Mapping[str, Any] | None, history: Sequence[Version]
-) -> PlanAdherence:
-    frozen = frozen_version(history)
-    binding = frozen or history[-1]
-    began = connection.execute(select(study_table.c.created_at).where(study_table.c.id == study["id"])).scalar_one()
-    after = [version for version in history if frozen and version.version >= frozen.version]
-    return PlanAdherence(
-        study["id"],
-        binding,
-        history[-1].version,
-        judgements_of(connection, study["id"]),
-        judgements_of(connection, study["id"], binding.at) if frozen else None,
-        in_utc(began),
-        tuple((version, change) for version, changed in steps(after) for change in changed),
-        tuple(deviations(connection, study, sample, binding.content)),
-    )
 
 
 # Changes of plans and deviations from them in words.
@@ -264,14 +215,9 @@ def from_to(before: Any, after: Any, language: str = ENGLISH) -> str:
     >>> from_to(None, 0.02), from_to(["a"], ["a", "b"])
     ('nothing -> 0.02', 'with b')
     """
-
-    def written(value: Any) -> str:
-        if isinstance(value, dict) and value:
-            return ", ".join(f"{name} = {written(item)}" for name, item in value.items())
-        return phrase(language, "plan.nothing") if value in (None, {}) else toml_value(value)
-
     if not (isinstance(before, list) and isinstance(after, list)):
-        return f"{written(before)} -> {written(after)}"
+        nothing = phrase(language, "plan.nothing")
+        return " -> ".join(nothing if value in (None, {}) else toml_value(value) for value in (before, after))
     differing = {"without": [str(item) for item in before if item not in after]}
     differing["with"] = [str(item) for item in after if item not in before]
     parts = [f"{phrase(language, f'plan.{word}')} {', '.join(items)}" for word, items in differing.items() if items]

@@ -13,19 +13,16 @@ from audit.studies.browse import (
     READERS,
     STATES,
     Detail,
-    FoundInputs,
     GroupFilter,
     Page,
     Part,
     browse,
     choices,
-    find_inputs,
 )
 from audit.studies.browse import detail as group_detail
 from audit.studies.impact import cause_of
 from audit.tasks import base_of
 from audit.ui import session
-from audit.ui.background_cache import studies_state
 from audit.ui.language import (
     direction,
     html,
@@ -72,31 +69,16 @@ def page() -> None:
 
 
 def _filters(engine: Engine, account_id: int, states: Sequence[str]) -> GroupFilter:
-    study, available = choose_study(engine, account_id, says_pooled=False), choices(engine, account_id)
+    study, (relations, systems) = choose_study(engine, account_id, says_pooled=False), choices(engine, account_id)
     columns = st.columns([1, 1, 1, 1.4])
-    relation = _filter(columns[0], "relation", dict(available.relations))
-    system = _filter(columns[1], "system", dict(available.systems))
+    relation = _filter(columns[0], "relation", relations)
+    system = _filter(columns[1], "system", systems)
     state = _filter(columns[2], "state", {state: t(f"state.{state}") for state in states})
     search = columns[3].text_input(
         t("browse.search"), max_chars=200, key="browse-search", placeholder=t("browse.search_place"),
         help=t("browse.search_help"), icon=":material/search:", autocomplete="off",
     )  # fmt: skip
-    return GroupFilter(study, relation, system, state, _found(engine, account_id, search.strip()))
-
-
-def _found(engine: Engine, account_id: int, search: str) -> tuple[int, ...] | None:
-    """The inputs with this text; None where nothing is looked for. Looked for once, not with every click."""
-    if not search:
-        return None
-    found = _find(engine, account_id, search, studies_state(engine))
-    if found.more:
-        st.caption(t("browse.found_more", count=len(found.ids)))
-    return found.ids
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def _find(_engine: Engine, account_id: int, search: str, state: tuple[Any, ...]) -> FoundInputs:
-    return find_inputs(_engine, account_id, search)
+    return GroupFilter(study, relation, system, state, search.strip())
 
 
 def _filter(column: DeltaGenerator, field: str, names: dict[T, str]) -> T | None:

@@ -188,9 +188,6 @@ def _show_run(name: str) -> None:
             st.warning(f"{t(f'work.{work.state}')}. {reason} {t('project.kept')}", icon=":material/info:")
         label = "run" if work is None else "next_round" if work.state == "done" else "go_on"
         _change(engine, account, label, False, lambda: begin_job(engine, name, session.database_url(), by=account.id))
-    if work is not None and work.log.strip():
-        with st.expander(t("project.log")):
-            st.code(work.log, language=None, wrap_lines=True)
 
 
 def _change(engine: Engine, account: Account, label: str, disabled: bool, action: Any) -> None:

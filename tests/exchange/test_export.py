@@ -1,25 +1,23 @@
-"""An export has everything, gives the same database again, and says the same twice."""
+"""An export has everything, gives the same database again, and says the same twice; what is none is refused."""
 
 import json
 import re
-from datetime import timedelta
-from functools import cache
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from sqlalchemy import create_engine, select
-from sqlalchemy.pool import StaticPool
-from sqlmodel import SQLModel
+import translations
 
-from audit.errors import NotAllowed
+from audit.errors import BadFile, NotAllowed
 from audit.exchange.export import export
-from audit.exchange.replay import import_export, read_manifest
-from audit.judging.accounts import list_accounts
-from audit.judging.answers import settle
+from audit.exchange.replay import import_export, read_manifest, replay
+from audit.judging.accounts import add_account, list_accounts
+from audit.judging.adjudications import adjudicate
+from audit.judging.judgements import judge
+from audit.judging.queue import next_question
+from audit.judging.unit import rebuild
 from audit.reports.study import study_report
-from audit.store import open_store, table_of, tables
-from audit.store.dump import load_tables, pseudonym, write_tables
+from audit.store import open_store
+from audit.store.core import annotator
+from audit.store.dump import pseudonym
 
 
 def contents(folder):
@@ -37,14 +35,14 @@ def test_the_import_of_an_export_is_the_same_database(judged, tmp_path, content)
     assert first.pop("annotator") != second.pop("annotator")  # the passwords
     assert first == second
     with again.connect() as connection:
-        assert connection.execute(select(table_of(tables.Annotator).c.password).distinct()).scalars().all() == [None]
+        assert {row.password for row in connection.execute(annotator.select())} == {None}
     export(again, tmp_path / "two")
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
     left = {path.name for path in tmp_path.iterdir() if not path.name.endswith(("-wal", "-shm"))}
     assert left == {"b.db", "judged.db", "one", "two"}
 
 
-def test_the_manifest_says_what_every_column_is(exported):
+def test_the_manifest_says_what_is_there_and_what_is_left_out(exported):
     manifest = read_manifest(exported)
     assert {"annotator.password", "invitation", "secret"} <= set(manifest["left_out"])
     assert set(manifest["files"]) | {"manifest.json"} == set(contents(exported))
@@ -80,72 +78,46 @@ def test_only_a_manager_exports_by_account(judged, tmp_path):
     assert not (tmp_path / "one").exists()
 
 
-TEXTS = st.text(max_size=20)
-HISTORIES = st.lists(
-    st.tuples(
-        st.integers(0, 2),  # question
-        st.integers(0, 2),  # annotator
-        st.sampled_from(["positive", "negative", "neutral", "unsure", "withdrawn"]),
-        st.none() | TEXTS | st.sampled_from(["\r", "a\r\nb", '"', ",", "\0", "=1+1"]),
-        st.booleans(),  # supersedes their last
-        st.integers(0, 10**9),
-    ),
-    max_size=12,
-)
-
-
-@cache
-def memory(name):
-    """An empty database in memory, the same for every example: files, and making tables, would make this slow."""
-    engine = create_engine("sqlite://", poolclass=StaticPool)
-    SQLModel.metadata.create_all(engine)
-    return engine
-
-
-def emptied(name):
-    with memory(name).begin() as connection:
-        for table in reversed(SQLModel.metadata.sorted_tables):
-            connection.execute(table.delete())
-    return memory(name)
-
-
 @pytest.mark.slow
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    texts=st.lists(TEXTS, min_size=3, max_size=3, unique=True),
-    names=st.lists(TEXTS, min_size=3, max_size=3, unique=True),
-    history=HISTORIES,
-)
-def test_every_history_survives(tmp_path_factory, content, texts, names, history):
-    folder = tmp_path_factory.mktemp("history")
-    engine, again = emptied("one"), emptied("two")
-    moment = tables.now()
-    with engine.begin() as connection:
-        for n, (text, name) in enumerate(zip(texts, names, strict=True)):
-            key = bytes([n]) * 16
-            row = {"id": n + 1, "key": key, "texts": [text, name], "languages": "en,zh"}
-            connection.execute(table_of(tables.Input).insert(), row)
-            row = {"id": n + 1, "key": key, "task": "sentiment", "kind": "input", "input_id": n + 1, "output": text}
-            connection.execute(table_of(tables.Question).insert(), row | {"annotators": 1})
-            person = {"id": n + 1, "name": name, "role": "annotator", "languages": "", "disabled": False}
-            connection.execute(table_of(tables.Annotator).insert(), person | {"created_at": moment})
-        last = {}
-        for n, (question, annotator, answer, comment, supersedes, shift) in enumerate(history, start=1):
-            row = {
-                "id": n, "question_id": question + 1, "annotator_id": annotator + 1, "round": 1, "answer": answer,
-                "comment": comment, "guideline": 1, "shown_at": None, "decided_at": moment + timedelta(seconds=shift),
-                "supersedes": last.get((question, annotator)) if supersedes else None,
-            }  # fmt: skip
-            connection.execute(table_of(tables.Judgement).insert(), row)
-            last[question, annotator] = n
-        settle(connection, [1, 2, 3])
-    (folder / "one").mkdir()
-    (folder / "two").mkdir()
-    with engine.connect() as connection:
-        entries = write_tables(connection, folder / "one")
-    with again.begin() as connection:
-        load_tables(connection, folder / "one", entries)
-        write_tables(connection, folder / "two")
-    assert content(again) == content(engine)
-    assert contents(folder / "one") == contents(folder / "two")
-    assert len(content(again)["judgement"]) == len(history)
+def test_translations_are_the_same_study_again_and_replay(tmp_path):
+    """Two people answer everything, but for one question on which they differ, which ada settles."""
+    engine = translations.study(tmp_path)
+    for name in ("anna", "ben"):
+        person = add_account(engine, name, "annotator", "long enough").id
+        while (shown := next_question(engine, person)) is not None:
+            said = "mistranslated" if shown.output == translations.SPANISH[1] else "accurate"
+            if name == "ben" and shown.output == translations.SPANISH[0] and shown.languages[0] == "fr":
+                said, odd = "not_fluent", shown.id
+            judge(engine, person, shown.id, said)
+    ada = add_account(engine, "ada", "adjudicator", "long enough").id
+    adjudicate(engine, ada, odd, ["accurate", "not_fluent"], "Either may stand.")
+    rebuild(engine)
+    export(engine, tmp_path / "out")
+    import_export(tmp_path / "out", str(tmp_path / "b.db"))
+    again = open_store(str(tmp_path / "b.db"))
+    assert study_report(again) == study_report(engine)
+    assert translations.questions(again) == translations.questions(engine)
+    assert replay(tmp_path / "out").equal
+
+
+@pytest.mark.parametrize("name", ["tables/judgement.jsonl", "report.json"])
+def test_a_file_that_was_changed_or_is_missing(exported, tmp_path, name):
+    path = exported / name
+    path.write_bytes(path.read_bytes() + b"\n")
+    with pytest.raises(BadFile, match=f"{name}: changed since the export was made"):
+        import_export(exported, str(tmp_path / "new.db"))
+    path.unlink()
+    with pytest.raises(BadFile, match=f"{name}: there is no such file"):
+        import_export(exported, str(tmp_path / "new.db"))
+    assert not list(tmp_path.glob("new.db*"))
+
+
+def test_an_import_goes_into_an_empty_database_only(exported, judged, tmp_path, content):
+    before = content(open_store(judged))
+    with pytest.raises(BadFile, match=r"judged\.db is not empty \(it has rows in"):
+        import_export(exported, judged)
+    assert content(open_store(judged)) == before
+    open_store(str(tmp_path / "empty.db"), create=True).dispose()
+    import_export(exported, str(tmp_path / "empty.db"))
+    with pytest.raises(BadFile, match="is a folder"):
+        import_export(exported, str(tmp_path))

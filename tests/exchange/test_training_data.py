@@ -1,6 +1,5 @@
 """Training data: settled texts with their labels, each source in one split, and nothing of people."""
 
-import csv
 import json
 
 import pandas as pd
@@ -64,11 +63,6 @@ def exported(made, folder, **request):
     return written, {entry["texts"][0]: entry for entry in map(json.loads, lines)}
 
 
-def rows(path):
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_follow_ups_have_the_carried_label_and_who_was_wrong(tmp_path):
     written, texts = exported(study(), tmp_path / "out", test_share=0.3)
     loud_one = texts["FILM A WAS FINE"]
@@ -105,7 +99,6 @@ def test_no_source_and_no_text_stands_in_both_splits(tmp_path):
 
 
 def test_people_go_before_gold_and_their_names_are_nowhere(tmp_path):
-    made = study([("film a was fine", "good")], ["loud"])
     violated = study([("film a was fine", "good"), ("a dull one", "bad")], ["loud", "so"]).sample(2, annotators=1)
     votes = pd.DataFrame({"text": ["a dull one"], "label": ["good"], "annotator": ["secretive-name"]})
     violated.answer(votes)
@@ -114,10 +107,9 @@ def test_people_go_before_gold_and_their_names_are_nowhere(tmp_path):
     assert texts["A DULL ONE"]["origin"] == "carried people"
     assert texts["a dull one"]["kinds"] == ["false satisfaction"]
     assert not any("secretive-name" in path.read_text() for path in (tmp_path / "out").iterdir())
-    _, by_gold = exported(violated, tmp_path / "gold", whose="gold")
-    assert by_gold["a dull one"]["allowed"] == ["bad"]
+    made = study([("film a was fine", None)], ["loud"])
     with pytest.raises(AuditError, match=r"no text of task .* has a settled label; let gold or people answer first"):
-        exported(made, tmp_path / "none", whose="people")
+        exported(made, tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
 

@@ -40,7 +40,7 @@ def answers(engine):
 
 def sound(engine):
     with engine.connect() as connection:
-        return all(finding.ok for name, check in CHECKS.items() for finding in check(connection, name))
+        return not any(look(connection) for look, _ in CHECKS.values())
 
 
 def test_answers_by_an_earlier_guideline_go_and_are_asked_again(engine, who, version):

@@ -166,8 +166,7 @@ def killed_after(where: str, call: Call, who: dict[str, int], moment: int) -> bo
 def sound(engine: Engine) -> dict[str, str]:
     """What the doctor finds fault with."""
     with engine.connect() as connection:
-        seen = [finding for name, check in CHECKS.items() for finding in check(connection, name)]
-    return {finding.check: finding.found for finding in seen if not finding.ok}
+        return {name: "; ".join(faults) for name, (look, _) in CHECKS.items() if (faults := look(connection))}
 
 
 def drain(world: World, *names: str) -> None:

@@ -11,6 +11,7 @@ from audit.studies.next_step import Standing, next_step, standing
 from audit.ui.pages import PAGES
 
 DRAWN = {"plans": 1, "studies": 1, "samples": 1}
+JUDGED = {"annotators": 2, "judgements": 3, **DRAWN}
 CASES = [
     (Standing(), "begin"),
     (Standing(plans=1), "run"),
@@ -20,20 +21,17 @@ CASES = [
     (Standing(job="done", waiting=9, **DRAWN), "invite"),
     (Standing(waiting=9, invitations=2, **DRAWN), "joining"),
     (Standing(waiting=9, annotators=2, **DRAWN), "first_answer"),
-    (Standing(waiting=9, annotators=2, judgements=3, **DRAWN), "judging"),
-    (Standing(waiting=9, annotators=2, judgements=3, disputes=1, **DRAWN), "adjudicate"),
-    (Standing(waiting=9, audits=4, annotators=2, judgements=3, **DRAWN), "judging"),
-    (Standing(audits=4, annotators=2, judgements=3, **DRAWN), "audits"),
-    (Standing(audits=4, annotators=2, judgements=3, goes_on=True, job="done", job_plan="films", **DRAWN), "round"),
-    (Standing(waiting=1, annotators=2, judgements=3, goes_on=True, **DRAWN), "judging"),
+    (Standing(waiting=9, audits=4, goes_on=True, **JUDGED), "judging"),
+    (Standing(waiting=9, disputes=1, **JUDGED), "adjudicate"),
+    (Standing(audits=4, **JUDGED), "audits"),
+    (Standing(audits=4, goes_on=True, job="done", job_plan="films", **JUDGED), "round"),
     (Standing(audits=4, **DRAWN), "invite"),
-    (Standing(annotators=2, judgements=3, **DRAWN), "results"),
-    (Standing(judgements=3, **DRAWN), "results"),
+    (Standing(**JUDGED), "results"),
 ]
 
 
 @pytest.mark.parametrize(("now", "code"), CASES, ids=[f"{code}-{at}" for at, (_, code) in enumerate(CASES)])
-def test_the_next_step(now: Standing, code: str) -> None:
+def test_the_next_step(now, code):
     step = next_step(now)
     assert step.code == code
     assert step.page in {page.name for page in PAGES if "manager" in page.roles}
@@ -41,7 +39,7 @@ def test_the_next_step(now: Standing, code: str) -> None:
         assert phrase(language, f"step_next.{code}", **step.values)
 
 
-def test_the_standing_is_read_from_the_database_by_managers_alone(tmp_path) -> None:
+def test_the_standing_is_read_from_the_database_by_managers_alone(tmp_path):
     engine = open_store(str(tmp_path / "audit.db"), create=True)
     boss = add_account(engine, "boss", "manager", "long enough").id
     assert standing(engine, by=boss) == Standing()

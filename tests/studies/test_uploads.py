@@ -1,20 +1,16 @@
-"""Texts that are uploaded: what is guessed of a file, what is refused, that they stay as they are, and that a plan in
-the app may name them."""
-
-from pathlib import Path
+"""Texts that are uploaded: what is refused, that they stay as they are, and that a plan in the app may name them."""
 
 import pytest
-from sqlalchemy import Engine
 
 from audit.corpora import Reading, get_corpus
 from audit.errors import AuditError, BadFile, BadRow, NotAllowed, Refused
 from audit.judging.accounts import add_account, entries
 from audit.runner.executors import InProcess
 from audit.store import open_store
-from audit.store.core import count_rows, source, study
+from audit.store.core import count_rows, source
 from audit.studies.jobs import carry_out
 from audit.studies.plan import read_plan
-from audit.studies.uploads import File, store_corpus, uploaded_corpora, uploaded_here
+from audit.studies.uploads import File, store_corpus, uploaded_here
 from audit.studies.versions import set_plan, versions
 
 REVIEWS = "nr,review,label\n" + "".join(
@@ -25,36 +21,21 @@ READING = Reading({"text": "review", "gold": "label"}, {"pos": "positive", "neg"
 HOTELS = File("hotels.csv", REVIEWS.encode(), reading=READING)
 
 
-@pytest.fixture
-def engine(tmp_path: Path) -> Engine:
-    return open_store(str(tmp_path / "audit.db"), create=True)
-
-
-@pytest.fixture
-def boss(engine: Engine) -> int:
-    return add_account(engine, "boss", "manager", "long enough").id
-
-
-def test_texts_are_stored_once_and_read_as_the_file_is(engine: Engine, boss: int, tmp_path: Path) -> None:
-    stored = store_corpus(engine, " hotels ", HOTELS, by=boss)
+def test_texts_are_stored_once_and_read_as_the_file_is(engine, people, tmp_path):
+    stored = store_corpus(engine, " hotels ", HOTELS, by=people["boss"])
     (tmp_path / "hotels.csv").write_text(REVIEWS, encoding="utf-8")
     file = get_corpus(tmp_path / "hotels.csv", reading=READING)
     assert list(stored.rows()) == list(file.rows())
     assert (stored.fingerprint(), stored.size(), stored.unit) == (file.fingerprint(), 6, "sentence")
-    assert store_corpus(engine, "hotels", HOTELS, by=boss) == stored
-    (again,) = uploaded_corpora(engine, by=boss)
-    assert again == stored
-    assert uploaded_corpora(engine, "similarity", by=boss) == []
-    entry = entries(engine, boss)[0]
-    assert (entry.who, entry.action, entry.detail) == (
-        "boss", "texts uploaded", {"rows": 6, "task": "sentiment"},
-    )  # fmt: skip
+    assert store_corpus(engine, "hotels", HOTELS, by=people["boss"]) == stored
+    assert uploaded_here(engine) == {"hotels": stored}
+    entry = entries(engine, people["boss"])[0]
+    assert (entry.who, entry.action, entry.detail) == ("boss", "texts uploaded", {"rows": 6, "task": "sentiment"})
 
 
 @pytest.mark.parametrize(
     ("name", "file", "error", "sentence"),
     [
-        ("", HOTELS, AuditError, "cannot be the name"),
         ("../x", HOTELS, AuditError, "cannot be the name"),
         ("imdb", HOTELS, AuditError, "comes with audit"),
         ("taken", File("b.csv", b"text\nOther.\n"), Refused, "other texts have the name"),
@@ -63,42 +44,32 @@ def test_texts_are_stored_once_and_read_as_the_file_is(engine: Engine, boss: int
         ("new", File("a.csv", b"x" * (5 << 20) + b"y"), AuditError, "too large"),
     ],
 )
-def test_what_is_refused_changes_nothing(engine, boss, content, name, file, error, sentence) -> None:
-    store_corpus(engine, "taken", HOTELS, by=boss)
+def test_what_is_refused_changes_nothing(engine, people, content, name, file, error, sentence):
+    store_corpus(engine, "taken", HOTELS, by=people["boss"])
     before = content(engine)
     with pytest.raises(error, match=sentence):
-        store_corpus(engine, name, file, by=boss)
+        store_corpus(engine, name, file, by=people["boss"])
+    with pytest.raises(NotAllowed):
+        store_corpus(engine, "hotels", HOTELS, by=people["ann"])
     assert content(engine) == before
 
 
-def test_managers_alone_upload(engine: Engine, boss: int) -> None:
-    ann = add_account(engine, "ann", "annotator", "long enough").id
-    for work in (lambda: store_corpus(engine, "hotels", HOTELS, by=ann), lambda: uploaded_corpora(engine, by=ann)):
-        with pytest.raises(NotAllowed):
-            work()
-    assert uploaded_here(engine) == {}
-
-
 @pytest.mark.slow
-def test_a_plan_in_the_app_names_them_and_is_carried_out(engine: Engine, boss: int, tmp_path: Path) -> None:
-    document = {
-        "name": "hotels",
-        "study": {"corpus": "hotels", "systems": ["vader", "hiv4"], "relations": ["MR1.4"]},
-        "sample": {"base": 3},
-    }
+def test_a_plan_in_the_app_names_them_and_is_carried_out(engine, people, tmp_path):
+    study = {"corpus": "hotels", "systems": ["vader", "hiv4"], "relations": ["MR1.4"]}
+    document = {"name": "hotels", "study": study, "sample": {"base": 3}}
     with pytest.raises(BadFile, match="is not one of"):
         read_plan(document, registered_only=True, uploaded=uploaded_here(engine))
-    store_corpus(engine, "hotels", HOTELS, by=boss)
+    store_corpus(engine, "hotels", HOTELS, by=people["boss"])
     plan = read_plan(document, registered_only=True, uploaded=uploaded_here(engine))
-    set_plan(engine, plan, by=boss)
+    set_plan(engine, plan, by=people["boss"])
     # Another database does not have them: there the plan is refused.
     elsewhere = open_store(str(tmp_path / "other.db"), create=True)
     other = add_account(elsewhere, "mia", "manager", "long enough").id
     with pytest.raises(BadFile, match="is not one of"):
         set_plan(elsewhere, plan, by=other)
     with InProcess() as executor:
-        done = carry_out(engine, versions(engine, "hotels")[-1].plan(), executor, by=boss)
+        done = carry_out(engine, versions(engine, "hotels")[-1].plan(), executor, by=people["boss"])
     assert done.waiting > 0
     with engine.connect() as connection:
         assert count_rows(connection, source) == 6
-        assert connection.execute(study.select()).mappings().one()["corpus"] == "hotels"
