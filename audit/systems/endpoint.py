@@ -1,5 +1,5 @@
-"""What every system shares that asks another machine: the TOML file that describes it, asking again, requests without
-secrets. The program and the models of this room read their files here, too."""
+"""What systems share that a TOML file describes, and those among them that ask another machine: the file, reading
+outputs, asking again, requests without secrets."""
 
 import asyncio
 import json
@@ -9,13 +9,12 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from urllib.parse import parse_qsl, quote, quote_plus, urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, Strict, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, Strict, model_validator
 
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered, install_line, installed_extras
 from audit.files import parse_json, read_text, toml_of
@@ -23,7 +22,7 @@ from audit.systems.base import missing
 from audit.systems.foreign import number, shown, tell_heard
 from audit.tasks import Input, Output, get_task, labels_together, spellings, takes_several
 from audit.text.languages import is_code
-from audit.user_models import Allowed, Mistake, UserModel, read_as, sure
+from audit.user_models import Allowed, Mistake, UserModel, read_as, refuse, sure
 
 if TYPE_CHECKING:
     import httpx
@@ -36,17 +35,13 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # Bounds of the random wait after the firs
 LARGEST = 16 * 1024 * 1024  # Bytes of an answer; what is longer is an error, whatever the service says of its length
 WORDS = 300  # Characters kept of what a service says beside an error
 CHARACTERS_OF_TOKEN = 4  # About as many characters of English are a token of a language model; fewer of Chinese
+SILENCE = (Unanswered, TimeoutError, ConnectionError)
+"""What a call raises that may be answered when it is made again."""
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _SECRET = re.compile(r"(auth|authorization|cookie|token|secret|password|passwd|key)$", re.IGNORECASE)
-_CODE = r"[a-z]{2,3}(?:-[A-Z]\w*)?"
-_PAIR = re.compile(f"{_CODE}-{_CODE}")
-_AGAIN = (408, 425, 429)  # Statuses below 500 after which a request is made again (RFC 9110, RFC 6585, RFC 8470)
-_ABOUT_INPUTS = (400, 413, 414, 422)  # Something is wrong with what was sent: other inputs may do
 _SPENT = re.compile(r"insufficient[ _](quota|balance|credits?)|billing_(hard_limit|not_active)", re.IGNORECASE)
 """What services say, beside status 402, where the account has no money left: asking again cannot help."""
 _NO_MORE = "this run asks it no more"
-SILENCE = (Unanswered, TimeoutError, ConnectionError)
-"""What a call raises that may be answered when it is made again."""
 File = TypeVar("File", bound=UserModel)
 Answer = TypeVar("Answer")
 
@@ -77,19 +72,19 @@ def _checked_url(url: str) -> str:
     return url
 
 
-def _spelled(value: object) -> object:
-    """Spell a version that is written 2, 1.5 or 2026-11-21, which TOML reads as other things than texts."""
-    return value if isinstance(value, bool | list | dict) else str(value)
+def _are_codes(codes: Iterable[str]) -> bool:
+    return all(code == EVERY or is_code(code) for code in codes)
 
 
 Text = Annotated[str, Allowed("a text in quotes that is not empty", lambda text: bool(text.strip()))]
-Spelled = Annotated[Text, BeforeValidator(_spelled)]
+Spelled = Annotated[Text, BeforeValidator(lambda value: value if isinstance(value, bool | list | dict) else str(value))]
+"""A name or version that may be written 2, 1.5 or 2026-11-21, which TOML reads as other things than texts."""
 TaskName = Annotated[Text, AfterValidator(lambda name: sure(lambda: get_task(name)) and name)]
 Url = Annotated[Text, AfterValidator(_checked_url)]
-Names = Annotated[tuple[str, ...], Strict(False), Allowed('a list of names, for example ["en", "zh"]', bool)]
 Words = Annotated[dict[str, str], Allowed('a table of texts, for example { POS = "positive" }')]
-_PAIRS = Allowed('a list such as ["en-es", "en-pt-BR"]', lambda pairs: all(map(_PAIR.fullmatch, pairs)))
-Pairs = Annotated[tuple[str, ...], Strict(False), _PAIRS]
+Codes = Annotated[dict[str, str], Allowed('a table of codes such as { zh = "zh-CHS" }', _are_codes)]
+_CODES = Allowed('a list of codes such as ["en", "pt-BR"], or ["*"]', lambda codes: bool(codes) and _are_codes(codes))
+Languages = Annotated[tuple[str, ...], Strict(False), _CODES]
 
 
 class Price(UserModel):
@@ -118,7 +113,7 @@ class SystemFile(UserModel):
     name: Spelled = Field(description="it is what reports call the system")
     version: Spelled = Field(description="nobody can see from here when it changes: change the version when it does")
     deterministic: bool | None = None  # Whether it always answers the same; None: nobody knows
-    languages: Names | None = None
+    languages: Languages | None = None
     labels: Words = Field({}, repr=False)  # Its own words for labels -> ours
 
 
@@ -128,7 +123,7 @@ class Remote(SystemFile):
 
     url: Url = Field(description="it is the address that requests go to")
     headers: Words = Field({}, repr=False)
-    request: Any = None  # What is sent, or what is sent beside
+    request: JsonValue = None  # What is sent, or what is sent beside
     concurrency: int = Field(8, ge=1, le=1_000)
     timeout: float = Field(30.0, ge=0.01, le=86_400)  # Seconds that a request may take
     tries: int = Field(TRIES, ge=1, le=100)
@@ -137,11 +132,7 @@ class Remote(SystemFile):
     price: Price | None = None
 
     @model_validator(mode="after")
-    def _can_be_sent_and_shown(self) -> "Remote":
-        try:
-            json.dumps(self.request, allow_nan=False)
-        except (TypeError, ValueError):
-            raise Mistake("has a date or a number that JSON does not know", "request") from None
+    def _can_be_shown(self) -> "Remote":
         said = {"headers": self.headers, "request": self.request, "url": dict(parse_qsl(urlsplit(self.url).query))}
         for where, part in {**said, "api_key": {"key": getattr(self, "api_key", None)}}.items():
             for name, value in strings(part):
@@ -151,12 +142,33 @@ class Remote(SystemFile):
         return self
 
 
-def mistaken_labels(labels: Mapping[str, str], tasks: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield words that stand for no label of these tasks, where these have labels of their own."""
-    by_task = [get_task(task).labels for task in tasks]
-    allowed = [label for labels_of in by_task for label in labels_of] if all(by_task) else []
-    if allowed and (unknown := [label for label in labels.values() if label not in allowed]):
-        yield "labels", f"{unknown[0]!r} is no label of {', '.join(tasks)}; allowed are {', '.join(allowed)}"
+class FromFile:
+    """A system that a file describes; `argument` names the file."""
+
+    summary: str
+    settings: Mapping[str, object]
+
+    def __init__(self, argument: str, file: SystemFile, tasks: tuple[str, ...], languages: tuple[str, ...]):
+        self._made_of: tuple[str, ...] = (argument,)
+        self.name, self.version, self.deterministic = file.name, file.version, file.deterministic
+        self.tasks, self.languages = tasks, languages
+        by_task = [get_task(task).labels for task in tasks]
+        allowed = [label for labels in by_task for label in labels] if all(by_task) else file.labels.values()
+        if unknown := [label for label in file.labels.values() if label not in allowed]:
+            wrong = f"{unknown[0]!r} is no label of {', '.join(tasks)}; allowed are {', '.join(allowed)}"
+            refuse(argument, [("labels", wrong)], HELP)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._made_of  # without what it holds, and secrets
+
+    def needs(self) -> str | None:
+        """Return what is missing, None when it can be asked."""
+        raise NotImplementedError
+
+    def prepare(self) -> None:
+        """Raise NotInstalled where something is missing."""
+        if needs := self.needs():
+            raise NotInstalled(f"system {self.name} cannot run here; {needs}")
 
 
 class OutputReader:
@@ -192,44 +204,6 @@ class OutputReader:
         return self._labels.get(written) or self._spelling.get(written.strip().casefold(), written)
 
 
-@dataclass(frozen=True)
-class Languages:
-    """The languages that a service translates between (`("*",)`: any), or pairs of them (`en-es`), and its own names
-    for our codes."""
-
-    spoken: tuple[str, ...]
-    pairs: tuple[str, ...] = ()
-    codes: Mapping[str, str] = field(default_factory=dict)
-
-    def mistakes(self) -> Iterator[tuple[str, str]]:
-        """Yield what is no code of a language."""
-        for key, written in (("languages", self.spoken), ("codes", self.codes)):
-            if unknown := next((code for code in written if not is_code(code) and code != EVERY), None):
-                yield key, f"{unknown!r} is no code such as es, zh or pt-BR, nor {EVERY!r} for all languages"
-
-    @property
-    def read(self) -> tuple[str, ...]:
-        """The languages that it translates from."""
-        return tuple(dict.fromkeys(re.sub(f"-{_CODE}$", "", pair) for pair in self.pairs)) or self.spoken
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The part of the description that may change an output."""
-        return {"languages": list(self.spoken), "pairs": list(self.pairs), "codes": dict(self.codes)}
-
-    def has(self, item: Input) -> bool:
-        """Return whether the service translates this input's text into its target, where it has one."""
-        source, target = item.languages[0], item.target
-        if self.pairs or target is None:
-            return target is None or f"{source}-{target}" in self.pairs
-        return self.spoken == (EVERY,) or {source, target} <= {*self.spoken}
-
-    def name(self, item: Input, side: str) -> str:
-        """Return what the service calls the language of the input on this side, "source" or "target"."""
-        code = item.languages[0] if side == "source" else item.target or ""
-        return self.codes.get(code, code)
-
-
 # Asking again
 
 
@@ -242,7 +216,7 @@ class Asking:
             import tenacity
             from aiolimiter import AsyncLimiter
 
-        self.tries, self.patience = tries, patience
+        self._times, self._patience = "once" if tries == 1 else f"{tries} times", patience
         self._places = asyncio.Semaphore(limit)
         self._pace: AbstractAsyncContextManager[Any] = AsyncLimiter(1, 1 / rate) if rate else nullcontext()
         # A pause and giving up are the machine's, not a call's, which is why tenacity does not hold them.
@@ -265,15 +239,9 @@ class Asking:
             try:
                 answer: Answer = await self._retrying()(self._once, call)
                 return answer
-            except (*SILENCE, Declined) as problem:
-                words = str(problem) or type(problem).__name__
-                failing = asyncio.get_running_loop().time() - self._failing_since if self._failing_since else 0.0
-                if self._failing_since and failing >= self.patience and not self._given_up:
-                    self._given_up = f"{words}; nothing was answered for {failing:,.0f} s, so {_NO_MORE}"
-                if isinstance(problem, Declined):
-                    raise
-                times = "once" if self.tries == 1 else f"{self.tries} times"
-                raise Unanswered(f"{words} (asked {times})", inputs=getattr(problem, "inputs", False)) from None
+            except SILENCE as problem:
+                words = f"{str(problem) or type(problem).__name__} (asked {self._times})"
+                raise Unanswered(words, inputs=getattr(problem, "inputs", False)) from None
 
     async def _once(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
         now = asyncio.get_running_loop().time
@@ -283,23 +251,30 @@ class Asking:
             await asyncio.sleep(wait)
         if self._given_up:
             raise Declined(self._given_up)
-        began, reached = now(), True  # a machine is there whatever its answer is worth
+        began = now()
         try:
-            return await call()
-        except SILENCE as problem:
-            reached, after = False, getattr(problem, "after", None) or 0.0
-            self._paused_until = max(self._paused_until, now() + after)
-            if after > self.patience:
-                asks = f"it asks for {after:,.0f} s, patience is {self.patience:,.0f} s"
-                self._given_up = f"{problem}; {asks}, so {_NO_MORE}"
+            answer = await call()
+        except (*SILENCE, Declined) as problem:
+            if isinstance(problem, Declined) and problem.inputs:  # the machine is there
+                self._failing_since = None
+            else:
+                self._note_failure(problem, began, now())
             raise
-        except Declined as problem:
-            reached = problem.inputs
-            if problem.final:
-                self._given_up = f"{problem}; {_NO_MORE}"
-            raise
-        finally:
-            self._failing_since = None if reached else self._failing_since or began
+        self._failing_since = None
+        return answer
+
+    def _note_failure(self, problem: Exception, began: float, now: float) -> None:
+        after = getattr(problem, "after", None) or 0.0
+        self._paused_until = max(self._paused_until, now + after)
+        self._failing_since = self._failing_since or began
+        why = str(problem) or type(problem).__name__
+        if after > self._patience:
+            why += f"; it asks for {after:,.0f} s, patience is {self._patience:,.0f} s"
+        elif (failing := now - self._failing_since) >= self._patience:
+            why += f"; nothing was answered for {failing:,.0f} s"
+        elif not getattr(problem, "final", False):
+            return
+        self._given_up = self._given_up or f"{why}, so {_NO_MORE}"
 
 
 def asking_of(asked: Any) -> Asking:
@@ -331,11 +306,8 @@ class Service:
         if any(missing(module, "") is not None for module in ("httpx", "tenacity", "aiolimiter", "jmespath")):
             return install_line("http")
         for name in self.variables:
-            value = os.environ.get(name, "").strip()
-            if not value:
+            if not os.environ.get(name, "").strip():
                 return f"set the environment variable {name}, which {self.file} names"
-            if not value.isascii() or not value.isprintable():
-                return f"the environment variable {name} must be printable ASCII, without line breaks"
         return None
 
     async def exchange(
@@ -460,12 +432,12 @@ def _certificates() -> Any:
 
 def problem_of(status: int, headers: Mapping[str, str], reason: str) -> AuditError:
     """Return the error for an answer whose status is none of 2xx: Unanswered where the request may be made again (RFC
-    9110, RFC 6585), else Declined."""
+    9110, RFC 6585, RFC 8470), else Declined."""
     if 300 <= status < 400:
         return Declined(f"HTTP {status}: it leads to {headers.get('location')!r}; name that as the url")
-    if status in _AGAIN or status >= 500:
+    if status in (408, 425, 429) or status >= 500:
         return Unanswered(reason, seconds_to_wait(headers.get("retry-after") or ""), inputs=status == 500)
-    return Declined(reason, inputs=status in _ABOUT_INPUTS)
+    return Declined(reason, inputs=status in (400, 413, 414, 422))
 
 
 def seconds_to_wait(after: str) -> float | None:
@@ -484,41 +456,39 @@ def with_variables(text: str) -> str:
     return _VARIABLE.sub(lambda match: os.environ.get(match[1], "").strip(), text)
 
 
-class OverHttp:
+class OverHttp(FromFile):
     """A system that asks a service, which a file describes: a subclass says what is sent and what an answer means.
 
     A run calls `run_async`, many times at once, waits when the service asks for it, and tries again (`Asking`). `run`
     does the same from any executor, one list of inputs at a time.
     """
 
-    tasks: tuple[str, ...]
-    summary: str
-    settings: Mapping[str, object]
-
-    def __init__(self, path: str, file: Remote, service: Service, batch: int = 1):
-        self._made_of: tuple[str, ...] = (path,)
-        self.service, self.batch, self.concurrency = service, batch, file.concurrency
-        self.name, self.version, self.deterministic = file.name, file.version, file.deterministic
+    def __init__(self, path: str, file: Remote, service: Service, tasks: tuple[str, ...], batch: int = 1):
+        translates = "translation" in tasks
+        super().__init__(path, file, tasks, file.languages or ((EVERY,) if translates else ("en",)))
+        self.service, self.batch, self.concurrency, self.advice = service, batch, file.concurrency, service.advice
         self.tries, self.patience, self.rate, self.price = file.tries, file.patience, file.rate, file.price
-        self.spoken = Languages(file.languages or (EVERY,), getattr(file, "pairs", ()), getattr(file, "codes", {}))
-        self.languages: tuple[str, ...] = file.languages or ("en",)
-        self.advice = service.advice
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self._made_of  # without the client and its secrets
+        self.codes: Mapping[str, str] = getattr(file, "codes", {})
+        spoken = {"languages": list(self.languages), "codes": dict(self.codes)}
+        self.spoken_settings: dict[str, Any] = spoken if translates else {}
 
     def needs(self) -> str | None:
         return self.service.needs()
 
     def lacks(self, item: Input) -> bool:
-        """Return whether it does not have this pair of languages."""
-        return not self.spoken.has(item)
+        """Return whether it does not translate this input's text into its target, where it has one."""
+        return item.target is not None and self.languages != (EVERY,) and not {*item.languages} <= {*self.languages}
+
+    def language(self, item: Input, side: str) -> str:
+        """Return what the service calls the language of the input on this side, "source" or "target"."""
+        code = item.languages[0] if side == "source" else item.target or ""
+        return self.codes.get(code, code)
 
     def prepare(self) -> None:
         """Import the HTTP client before there are threads and processes that would import it while others work."""
-        with installed_extras():
-            import httpx  # noqa: F401
-            import tenacity  # noqa: F401
+        super().prepare()
+        import httpx  # noqa: F401
+        import tenacity  # noqa: F401
 
     async def ask(self, inputs: Sequence[Input]) -> list[Output]:
         """Return one output per input, at most `batch`, in order. Raises Unanswered, Declined and BadOutput."""
@@ -530,8 +500,7 @@ class OverHttp:
             return await self.ask(inputs)
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        """Return one output per input, with as many requests at once as allowed, and again where there was no answer.
-        Raises what the first one raised that had none in the end."""
+        """Return one output per input. Raises what the first one raised that had none in the end."""
 
         async def answers() -> list[Output]:
             asking = asking_of(self)

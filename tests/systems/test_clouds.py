@@ -28,7 +28,7 @@ AMAZON = {"Content-Type": "application/x-amz-json-1.1"}
 
 class Recorded(NamedTuple):
     """A service: where its requests go, what it is asked and replies, one a request; its errors by what they mean
-    ("refused", "again", "closed", "input"); and a reply with a label that nobody knows."""
+    ("refused", "again", "input"); and a reply with a label that nobody knows."""
 
     path: str
     inputs: tuple[Input, ...]
@@ -91,7 +91,7 @@ GOOGLE = ("GOOGLE_APPLICATION_CREDENTIALS",)
 GOOGLE_ERRORS = errors(
     google_error, refused=("PERMISSION_DENIED", 403), again=("RESOURCE_EXHAUSTED", 429), input=("INVALID_ARGUMENT", 400)
 )
-BAIDU_ERRORS = errors(baidu_error, refused=6, again=18, closed=17, input=282131)
+BAIDU_ERRORS = errors(baidu_error, refused=17, again=18, input=282131)
 MOVIE = "Una buena película."
 ALL = {
     "comprehend": Recorded(
@@ -111,7 +111,7 @@ ALL = {
     "azure-translator": Recorded(
         "/translate?api-version=2026-06-06", ES,
         ({"value": [{"translations": [{"language": "es", "text": MOVIE}]}]},), SPANISH, ("AZURE_TRANSLATOR_KEY",),
-        errors(azure_error, refused=(401000, 401), closed=(403002, 403), again=(429001, 429), input=(400036, 400)),
+        errors(azure_error, refused=(403002, 403), again=(429001, 429), input=(400036, 400)),
     ),
     "google-language": Recorded(
         "/v2/documents:analyzeSentiment", EN,
@@ -146,20 +146,20 @@ ALL = {
         ("ALIBABA_CLOUD_ACCESS_KEY_ID", "ALIBABA_CLOUD_ACCESS_KEY_SECRET"),
         errors(lambda code, status: Reply({"Code": code, "Message": "said so"}, status),
                refused=("InvalidAccessKeyId.NotFound", 404), again=("Throttling.User", 400),
-               closed=("BasicServiceNotActivated", 400), input=("TextLimitExceeded", 405)),
+               input=("TextLimitExceeded", 405)),
         alibaba("惊讶"),
     ),
     "tencent-sentiment": Recorded(
         "/", ZH, (tencent(Sentiment="positive", Positive=0.7), tencent(Sentiment="negative", Negative=0.9)), BOTH,
         ("TENCENTCLOUD_SECRET_ID", "TENCENTCLOUD_SECRET_KEY"),
         errors(lambda code: tencent(Error={"Code": code, "Message": "said so"}), refused="AuthFailure.SignatureFailure",
-               again="RequestLimitExceeded", closed="UnsupportedRegion", input="InvalidParameterValue.TextTooLong"),
+               again="RequestLimitExceeded", input="InvalidParameterValue.TextTooLong"),
         tencent(Sentiment="amazed"),
     ),
     "youdao-translate": Recorded(
         "/api", ES, ({"errorCode": "0", "query": "A good film.", "translation": [MOVIE], "l": "en2es"},), SPANISH,
         ("YOUDAO_APP_KEY", "YOUDAO_APP_SECRET"),
-        errors(lambda code: {"errorCode": code}, refused="202", again="411", closed="401", input="102"),
+        errors(lambda code: {"errorCode": code}, refused="401", again="411", input="102"),
     ),
 }  # fmt: skip
 
@@ -245,7 +245,7 @@ def test_a_wrong_key_names_the_variable_and_is_not_shown(spec, tmp_path):
     variable = ("endpoint", *ALL[spec].variables)[-1]
     echo = Reply(f"<p>{SECRET} and {IDENTITY} are\n wrong</p>".encode(), 401)
     with running(spec, tmp_path, [echo]) as (service, paths, _):
-        with pytest.raises(Declined, match=f"refuses the credentials; check .*{variable}") as caught:
+        with pytest.raises(Declined, match=f"refuses the account; check .*{variable}") as caught:
             get_system(service).run(ALL[spec].inputs)
         assert len(paths) == 1  # nobody need be asked again
     assert caught.value.final
@@ -264,7 +264,7 @@ def test_the_codes_of_its_errors_are_known(spec, kind, reply, tmp_path):
         problem = caught.value
         assert isinstance(problem, Unanswered) == (kind == "again")
         assert len(paths) == (2 if kind == "again" else 1)
-        assert ("refuses the credentials" in str(problem)) == (kind == "refused")
+        assert ("refuses the account; check" in str(problem)) == (kind == "refused")
         assert problem.inputs == (kind == "input")
 
 
@@ -293,15 +293,16 @@ def test_texts_that_it_does_not_take_are_not_sent(spec, tmp_path):
         assert paths == []
 
 
-def test_baidus_token_is_asked_for_once_and_again_when_it_is_old(tmp_path):
-    old, right = {"error_code": 111, "error_msg": f"Access token expired: {TOKEN}"}, baidu(2, 0.7)
-    with running("baidu-sentiment", tmp_path, [right, old, right]) as (service, paths, server):
+def test_baidus_token_is_asked_for_once_and_never_shown(tmp_path):
+    with running("baidu-sentiment", tmp_path, [baidu(2, 0.7)]) as (service, paths, server):
         assert [output.error for output in get_system(service).run(ZH)] == [None, None]
-        assert (len(paths), len(server.paths)) == (3, 5)
-    with running("baidu-sentiment", tmp_path, [old]) as (service, paths, _):
-        with pytest.raises(Declined, match=r"refuses the credentials; .*BAIDU_SECRET_KEY") as caught:
-            get_system(service).run(ZH[:1])
-        assert len(paths) == 2
+        assert (len(paths), len(server.paths)) == (2, 3)
+    refusal = {"error_code": 111, "error_msg": f"expired: {TOKEN}"}
+    with (
+        running("baidu-sentiment", tmp_path, [refusal]) as (service, *_),
+        pytest.raises(Declined, match=r"refuses the account; .*BAIDU_SECRET_KEY") as caught,
+    ):
+        get_system(service).run(ZH[:1])
     assert TOKEN not in str(caught.value)
 
 

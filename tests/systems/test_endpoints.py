@@ -106,25 +106,14 @@ def test_pairs_and_several_labels(tmp_path):
         assert [output.label for output in system.run(INPUTS[:3])] == ["none", "late+rude", "none"]
 
 
-def input_of(text, target="es", language="en"):
-    return Input.of(text, language=language, target=target)
-
-
-@pytest.mark.parametrize(
-    ("more", "there"),
-    [
-        ('languages = ["en", "es"]\ncodes = { es = "a b&c" }', [True, False, True]),
-        ('pairs = ["en-es", "en-fr"]', [True, True, False]),
-    ],
-)
-def test_a_request_has_one_pair_of_languages_and_pairs_that_it_does_not_have_are_absent(tmp_path, more, there):
+def test_a_request_has_one_pair_of_languages_and_pairs_that_it_does_not_have_are_absent(tmp_path):
     with serving(lambda body, number: ["x"]) as server:
         url = f"{server.url}?from={{source_language}}&to={{target_language}}"
-        request = 'tasks = ["translation"]\nrequest = ["{text}"]\nanswer = { text = "[0]" }\n'
+        more = 'tasks = ["translation"]\nrequest = ["{text}"]\nanswer = { text = "[0]" }\nlanguages = ["en", "es"]\n'
         asked = (Input.of("a", target="es"), Input.of("b", target="fr"), Input.of("c", language="es", target="en"))
-        said = described(tmp_path, minimal(request + more, url)).run(asked)
-    assert [not output.absent for output in said] == there
-    assert f"/classify?from=en&to={'a%20b%26c' if 'codes' in more else 'es'}" in server.paths
+        said = described(tmp_path, minimal(more + 'codes = { es = "a b&c" }', url)).run(asked)
+    assert [not output.absent for output in said] == [True, False, True]
+    assert "/classify?from=en&to=a%20b%26c" in server.paths
 
 
 # Language models
@@ -155,7 +144,7 @@ request = { seed = 7, stop = ["\\n\\n"] }
 
 [prompt]
 system = "One of {labels}. {answer}"
-user = "{text_a} => {text_b}? As {{labels}}."
+user = "{text_a} => {text_b}? As {LABELS}."
 
 [[examples]]
 user = "It rains. => It is wet?"
@@ -191,7 +180,7 @@ def test_every_key_is_sent(tmp_path, monkeypatch, form, structured):
     system, shown, answered, user = (message["content"] for message in body.get("messages") or body["input"])
     assert system.startswith("One of yes, maybe, no. Answer with ")
     assert (shown, answered) == ("It rains. => It is wet?", "yes")
-    assert user == "A man {text_b} sleeps. => He runs.? As {labels}."  # a text that spells a field stays as it is
+    assert user == "A man {text_b} sleeps. => He runs.? As {LABELS}."  # a text that spells a field stays as it is
     form_of = {"chat": "response_format", "responses": "text"}[form]
     assert [name for name in ("response_format", "text") if name in body] == [form_of] * (structured == "schema")
 
@@ -439,7 +428,7 @@ def test_a_machine_without_answers_is_given_up_and_nothing_more_is_asked():
     machine = Machine(*[Unanswered("away")] * 1000)
     problems = answers_of(machine, 100, limit=1, tries=2, patience=0)
     assert all(isinstance(problem, Unanswered | Declined) for problem in problems)
-    assert machine.calls == 2
+    assert machine.calls == 1
     given_up = [str(problem) for problem in problems if isinstance(problem, Declined)]
     assert given_up[0] == "away; nothing was answered for 0 s, so this run asks it no more"
     slow = Machine(Unanswered("quota", after=86_400))
