@@ -19,7 +19,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, Strict, 
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered, install_line, installed_extras
 from audit.files import parse_json, read_text, toml_of
 from audit.systems.base import missing
-from audit.systems.foreign import number, shown, tell_heard
+from audit.systems.foreign import number, shortened, shown, tell_heard
 from audit.tasks import Input, Output, get_task, labels_together, spellings, takes_several
 from audit.text.languages import is_code
 from audit.user_models import Allowed, Mistake, UserModel, read_as, refuse, sure
@@ -41,7 +41,6 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _SECRET = re.compile(r"(auth|authorization|cookie|token|secret|password|passwd|key)$", re.IGNORECASE)
 _SPENT = re.compile(r"insufficient[ _](quota|balance|credits?)|billing_(hard_limit|not_active)", re.IGNORECASE)
 """What services say, beside status 402, where the account has no money left: asking again cannot help."""
-_NO_MORE = "this run asks it no more"
 File = TypeVar("File", bound=UserModel)
 Answer = TypeVar("Answer")
 
@@ -88,8 +87,8 @@ Languages = Annotated[tuple[str, ...], Strict(False), _CODES]
 
 
 class Price(UserModel):
-    """What a service takes, in `currency`: for each request, for a million characters of texts that it is sent, for a
-    million tokens in and out. `output_tokens` is how many an answer has, as far as one can say before."""
+    """What a service takes: for each request, for a million characters that it is sent, for a million tokens in and
+    out. `output_tokens` is how many an answer has, as far as one can say before."""
 
     currency: str = "USD"
     call: float = Field(0.0, ge=0)
@@ -99,8 +98,7 @@ class Price(UserModel):
     output_tokens: float = Field(10.0, ge=0)
 
     def of(self, calls: int, characters: int, tokens: float | None = None, answered: float | None = None) -> float:
-        """Return what requests cost that send so many characters and tokens, and get so many tokens; those that were
-        not counted are estimated."""
+        """Return what requests cost; tokens that were not counted are estimated."""
         tokens = characters / CHARACTERS_OF_TOKEN if tokens is None else tokens
         answered = self.output_tokens * calls if answered is None else answered
         per_million = self.characters * characters + self.input_tokens * tokens + self.answers * answered
@@ -133,12 +131,13 @@ class Remote(SystemFile):
 
     @model_validator(mode="after")
     def _can_be_shown(self) -> "Remote":
-        said = {"headers": self.headers, "request": self.request, "url": dict(parse_qsl(urlsplit(self.url).query))}
-        for where, part in {**said, "api_key": {"key": getattr(self, "api_key", None)}}.items():
-            for name, value in strings(part):
+        query = dict(parse_qsl(urlsplit(self.url).query))
+        said = {"headers": self.headers, "request": self.request, "url": query, "api_key": getattr(self, "api_key", "")}
+        for where, part in said.items():
+            for name, value in strings(part, where):
                 if value and _SECRET.search(name) and not _VARIABLE.search(value) and "{text" not in value:
                     secret = 'looks like a secret: take it from the environment, for example "${SERVICE_KEY}"'
-                    raise Mistake(secret, where if where == "api_key" else f"{where}.{name}")
+                    raise Mistake(secret, where if name == where else f"{where}.{name}")
         return self
 
 
@@ -172,11 +171,11 @@ class FromFile:
 
 
 class OutputReader:
-    """Makes outputs of the values in answers. Labels are in the file's words (`labels`: theirs -> ours), or the tasks'
-    in any case; `clean` takes secrets out of a text."""
+    """Makes outputs of the values in answers. Labels are in the file's words, or the tasks' in any case; `clean` takes
+    secrets out of a text."""
 
     def __init__(
-        self, labels: Mapping[str, str], tasks: Sequence[str], clean: Callable[..., str] = lambda text, least=1: text
+        self, labels: Mapping[str, str], tasks: Sequence[str], clean: Callable[..., str] = lambda text, _: text
     ):
         self._labels, self._tasks, self._clean, self._spelling = labels, tasks, clean, spellings(tasks)
 
@@ -188,19 +187,18 @@ class OutputReader:
             label = self._label(label)
         if score is not None and number(score) is None:
             raise BadOutput(f"a score must be a number, the answer has {shown(score)}")
-        if text is not None:
-            if not isinstance(text, str):
-                raise BadOutput(f"a text must be a text, the answer has {shown(text)}")
-            # A short value may be a word of the language, and no text is changed for that.
-            text = self._clean(text, least=8)
-            tell_heard(text)
-        return Output(label, number(score), text)
+        # A short secret may be a word of the language, and no text is changed for that.
+        return Output(label, number(score), None if text is None else self._written(text, "text", 8))
+
+    def _written(self, value: object, what: str, least: int = 1) -> str:
+        if isinstance(value, bool) or not isinstance(value, str | int if what == "label" else str):
+            raise BadOutput(f"a {what} must be a text, the answer has {shown(value)}")
+        written = self._clean(str(value), least)
+        tell_heard(written)
+        return written
 
     def _label(self, value: object) -> str:
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            raise BadOutput(f"a label must be a text, the answer has {shown(value)}")
-        written = self._clean(str(value))
-        tell_heard(written)
+        written = self._written(value, "label")
         return self._labels.get(written) or self._spelling.get(written.strip().casefold(), written)
 
 
@@ -231,10 +229,8 @@ class Asking:
         )
 
     async def ask(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
-        """Return what the call returns, made when there is a place for it and again when it gave no answer.
-
-        Raises what the call raises, Unanswered after the last try, and Declined once the machine is given up.
-        """
+        """Return what the call returns, made when there is a place for it. Raises what the call raises, Unanswered
+        after the last try, and Declined once the machine is given up."""
         async with self._places:  # held between tries: a machine in trouble is asked less
             try:
                 answer: Answer = await self._retrying()(self._once, call)
@@ -251,30 +247,31 @@ class Asking:
             await asyncio.sleep(wait)
         if self._given_up:
             raise Declined(self._given_up)
-        began = now()
+        began, is_there = now(), True  # whatever an answer is worth
         try:
-            answer = await call()
+            return await call()
         except (*SILENCE, Declined) as problem:
-            if isinstance(problem, Declined) and problem.inputs:  # the machine is there
-                self._failing_since = None
-            else:
-                self._note_failure(problem, began, now())
+            is_there = isinstance(problem, Declined) and problem.inputs
+            if not is_there:
+                self._note(problem, began, now())
             raise
-        self._failing_since = None
-        return answer
+        finally:
+            if is_there:
+                self._failing_since = None
 
-    def _note_failure(self, problem: Exception, began: float, now: float) -> None:
+    def _note(self, problem: Exception, began: float, now: float) -> None:
+        """Note a pause that the machine asks for, and give it up where that is too long or nothing else helps."""
         after = getattr(problem, "after", None) or 0.0
         self._paused_until = max(self._paused_until, now + after)
         self._failing_since = self._failing_since or began
-        why = str(problem) or type(problem).__name__
+        failing, why = now - self._failing_since, str(problem) or type(problem).__name__
         if after > self._patience:
             why += f"; it asks for {after:,.0f} s, patience is {self._patience:,.0f} s"
-        elif (failing := now - self._failing_since) >= self._patience:
+        elif failing >= self._patience:
             why += f"; nothing was answered for {failing:,.0f} s"
         elif not getattr(problem, "final", False):
             return
-        self._given_up = self._given_up or f"{why}, so {_NO_MORE}"
+        self._given_up = self._given_up or f"{why}, so this run asks it no more"
 
 
 def asking_of(asked: Any) -> Asking:
@@ -305,16 +302,14 @@ class Service:
         """Return what is missing, the HTTP client or a variable of the environment; None when it can be asked."""
         if any(missing(module, "") is not None for module in ("httpx", "tenacity", "aiolimiter", "jmespath")):
             return install_line("http")
-        for name in self.variables:
-            if not os.environ.get(name, "").strip():
-                return f"set the environment variable {name}, which {self.file} names"
-        return None
+        unset = [name for name in self.variables if not os.environ.get(name, "").strip()]
+        return f"set the environment variable {unset[0]}, which {self.file} names" if unset else None
 
     async def exchange(
         self, address: str, sent: bytes, headers: Mapping[str, str], method: str = "POST"
     ) -> "tuple[int, Mapping[str, str], bytes]":
-        """Return status, headers and content of the answer to one request. Raises Unanswered where there is none,
-        BadOutput for one that cannot be read, NotInstalled where something is missing; call it in `masked`.
+        """Return status, headers and content of the answer to one request, made in `masked`. Raises Unanswered where
+        there is none, BadOutput for one that cannot be read, NotInstalled where something is missing.
 
         Requests are sent one after the other. Else those that follow a hundred answers that come together are made a
         step each in turn and leave together, and the service has nothing to do meanwhile: that cost a quarter.
@@ -333,11 +328,11 @@ class Service:
 
             filled = {name: with_variables(value) for name, value in headers.items()}
             filled["Content-Length"] = str(len(sent))
+            content = bytearray()
             try:
                 request = client.build_request(method, with_variables(address), content=content_sent(), headers=filled)
                 async with asyncio.timeout(self._timeout):
                     response = await client.send(request, stream=True)
-                    content = bytearray()
                     async for part in response.aiter_bytes():
                         content += part
                         if len(content) > LARGEST:
@@ -367,16 +362,13 @@ class Service:
         return httpx.AsyncClient(verify=_certificates(), timeout=None, headers=headers)
 
     async def answer(self, address: str, sent: bytes, headers: Mapping[str, str], method: str = "POST") -> bytes:
-        """Return the content of the answer to one request. Raises what `exchange` raises, and Unanswered and Declined
-        by its status; call it in `masked`."""
+        """Return the content of the answer to one request, made in `masked`. Raises what `exchange` raises, and
+        Unanswered and Declined by its status."""
         status, sent_back, content = await self.exchange(address, sent, headers, method)
         if 200 <= status < 300:
             return content
         words = self.words(content)
-        reason = f"HTTP {status}: {words}".removesuffix(": ")
-        if status == 402 or (status in (403, 429) and _SPENT.search(words)):
-            raise Declined(reason, final=True)
-        raise problem_of(status, sent_back, reason)
+        raise problem_of(status, sent_back, f"HTTP {status}: {words}".removesuffix(": "))
 
     async def close(self) -> None:
         """End the connections; the next request opens others, on any event loop."""
@@ -411,8 +403,7 @@ class Service:
         try:
             yield
         except AuditError as problem:
-            text = " ".join(self.without_secrets(str(problem)).split())
-            problem.args = (text if len(text) <= WORDS else text[: WORDS - 3] + "...",)
+            problem.args = (shortened(self.without_secrets(str(problem)), WORDS),)
             raise
 
     def advice(self, error: str) -> str:
@@ -435,6 +426,8 @@ def problem_of(status: int, headers: Mapping[str, str], reason: str) -> AuditErr
     9110, RFC 6585, RFC 8470), else Declined."""
     if 300 <= status < 400:
         return Declined(f"HTTP {status}: it leads to {headers.get('location')!r}; name that as the url")
+    if status == 402 or (status in (403, 429) and _SPENT.search(reason)):
+        return Declined(reason, final=True)
     if status in (408, 425, 429) or status >= 500:
         return Unanswered(reason, seconds_to_wait(headers.get("retry-after") or ""), inputs=status == 500)
     return Declined(reason, inputs=status in (400, 413, 414, 422))

@@ -88,7 +88,7 @@ def shortened(text: str, most: int = _SHOWN) -> str:
     >>> shortened("two\n lines \udcff"), len(shortened("x" * 1000))
     ('two lines \\udcff', 200)
     """
-    line = " ".join(text[: 4 * _SHOWN].split())
+    line = " ".join(text[: 10 * most].split())
     line = line if len(line) <= most else line[: most - 3] + "..."
     return line.encode("utf-8", "backslashreplace").decode("utf-8")
 

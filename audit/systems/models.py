@@ -15,7 +15,7 @@ windows. A summary is of the beginning, which is told (`Output.details`).
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,7 +42,8 @@ _HEADS = {"question-answering": _ANSWERS, "summarization": _GENERATES, "translat
 """What the architecture of a model for a task ends with; for other tasks it classifies texts."""
 _LOADERS = {_ANSWERS: "AutoModelForQuestionAnswering", _GENERATES: "AutoModelForSeq2SeqLM"}
 _MODEL_FILES = frozenset({".json", ".txt", ".model", ".spm", ".safetensors", ".bin"})
-_WHOLE, _PIECES, _PIECE = 1 << 20, 256, 4096
+_PIECES, _PIECE = 256, 4096
+_LETTERS = r"0-9A-Za-z\u00c0-\u052f"  # Of alphabets with capitals, whose words are completed
 
 # Files of a model
 
@@ -84,13 +85,11 @@ def fingerprint_of(folder: Path) -> str:
     for file in sorted(file for file in folder.iterdir() if file.suffix in _MODEL_FILES and file.is_file()):
         size = file.stat().st_size
         state.update(f"{file.name}\0{size}\0".encode())
+        pieces, length = (1, size) if size <= _PIECES * _PIECE else (_PIECES, _PIECE)
         with file.open("rb") as opened:
-            if size <= _WHOLE:
-                state.update(opened.read())
-                continue
-            for number in range(_PIECES):
-                opened.seek((size - _PIECE) * number // (_PIECES - 1))
-                state.update(opened.read(_PIECE))
+            for number in range(pieces):
+                opened.seek((size - length) * number // max(1, pieces - 1))
+                state.update(opened.read(length))
     return state.hexdigest()
 
 
@@ -170,27 +169,20 @@ def best_span(start: Any, end: Any, characters: Sequence[tuple[int, int] | None]
 
 
 def whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span with the rest of the words that it begins or ends in. Writing without capitals has no words to
-    complete.
+    """Return the span with the rest of the words that it begins or ends in.
 
     >>> whole_words("In Paris, 1889.", 5, 12)
     (3, 14)
     """
-
-    def in_word(at: int) -> bool:
-        return text[at].isdigit() or text[at].lower() != text[at].upper()
-
-    while 0 < start < len(text) and in_word(start - 1) and in_word(start):
-        start -= 1
-    while 0 < end < len(text) and in_word(end - 1) and in_word(end):
-        end += 1
-    return start, end
+    words = [word.span() for word in re.finditer(f"[{_LETTERS}]+", text)]
+    begins = (first for first, last in words if first < start < last)
+    ends = (last for first, last in words if first < end < last)
+    return next(begins, start), next(ends, end)
 
 
-def by_length(lengths: Iterable[int], size: int) -> list[list[int]]:
+def by_length(texts: Sequence[Sized], size: int) -> list[list[int]]:
     """Return places of texts in batches of about the same length, the shortest first: less is padded."""
-    known = list(lengths)
-    order = sorted(range(len(known)), key=known.__getitem__)
+    order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
     return [order[start : start + size] for start in range(0, len(order), size)]
 
 
@@ -423,7 +415,7 @@ class Pipeline:
         import torch
 
         flat = [(place, window) for place, windows in enumerate(read) for window in windows]
-        for batch in by_length((len(window) for _, window in flat), self.file.batch):
+        for batch in by_length([window for _, window in flat], self.file.batch):
             chosen = [flat[number] for number in batch]
             padded = self._tokenizer.pad([window.tokens for _, window in chosen], return_tensors="pt")
             with torch.inference_mode():
@@ -445,18 +437,16 @@ class Pipeline:
         """Return a label with its probability, the set of labels that are more probable than not, with that of the set,
         or the similarity that a pair classifier says as one number."""
         read = [self._windows(item.texts) for item in inputs]
-        kind, scale = self.kind, self.file.scale
-
-        def shares(said: Any, _: Window) -> Any:
-            logits = said["logits"]
-            if kind == "number" and scale:
-                return ((logits - scale[0]) / (scale[1] - scale[0])).clamp(0, 1)
-            return logits.softmax(-1) if kind == "label" else logits.sigmoid()
-
+        averages = self._averages(read, lambda said, _: self._shares(said["logits"]))
         return [
             self._class(row.tolist()) if windows else self._too_long(item)
-            for item, windows, row in zip(inputs, read, self._averages(read, shares), strict=True)
+            for item, windows, row in zip(inputs, read, averages, strict=True)
         ]
+
+    def _shares(self, logits: Any) -> Any:
+        if self.kind == "number" and (scale := self.file.scale):
+            return ((logits - scale[0]) / (scale[1] - scale[0])).clamp(0, 1)
+        return logits.softmax(-1) if self.kind == "label" else logits.sigmoid()
 
     def _class(self, values: Sequence[float]) -> Output:
         if self.kind == "number":
@@ -473,12 +463,9 @@ class Pipeline:
         return Output(error=f"the second text has {asked:,} tokens, the model reads {self.longest:,} with the first")
 
     def _similarities(self, inputs: Sequence[Input]) -> list[Output]:
-        """Return the cosine of two texts' vectors, 0 where it is negative. A vector is the mean of the tokens' or the
-        first one's.
+        """Return the cosine of two texts' vectors (the mean of the tokens' or the first one's), 0 where it is negative.
 
-        Source: Reimers and Gurevych, "Sentence-BERT: sentence embeddings using Siamese BERT-networks" (EMNLP 2019),
-        section 3.
-        """
+        Source: Reimers and Gurevych, "Sentence-BERT" (EMNLP 2019), section 3."""
         import torch
 
         read = [self._windows([text]) for item in inputs for text in item.texts]
@@ -522,15 +509,12 @@ class Pipeline:
         whole = self._tokenizer(texts, verbose=False)["input_ids"]
         read = self._tokenizer(texts, truncation=True, max_length=self.longest)["input_ids"]
         outputs = self.generated(read, self._own["beams"], self._own["longest_summary"] - 1, "summary")
-        empty = Output(error="the summary is empty")
         # One that just fits says what was read, too, as the beginning of a follow-up that is cut may be the same.
-        details = [
-            {"read": tokens, "cut": len(every) - len(tokens)} if len(every) >= self.longest else None
-            for tokens, every in zip(read, whole, strict=True)
-        ]
         return [
-            replace(output if output.error or output.text else empty, details=detail)
-            for output, detail in zip(outputs, details, strict=True)
+            replace(output, details={"read": tokens, "cut": len(every) - len(tokens)})
+            if len(every) >= self.longest
+            else output
+            for output, tokens, every in zip(outputs, read, whole, strict=True)
         ]
 
     def generated(
@@ -544,7 +528,7 @@ class Pipeline:
         outputs = [Output()] * len(tokens)
         ends = self._model.generation_config.eos_token_id
         ends = ends if isinstance(ends, list) else [ends]
-        for batch in by_length(map(len, tokens), self.file.batch):
+        for batch in by_length(tokens, self.file.batch):
             padded = self._tokenizer.pad({"input_ids": [tokens[at] for at in batch]}, return_tensors="pt")
             padded = padded.to(self._model.device)
             with torch.inference_mode():
@@ -562,8 +546,8 @@ class Pipeline:
                 outputs[place] = Output(error=f"the {what} did not end within {longest + 1:,} tokens")
                 if any(end in ids for end in ends):
                     said = ids[1:] if ids[:1] == [forced] else ids  # it is no special token of every tokenizer
-                    text = self._tokenizer.decode([start, *said], skip_special_tokens=True)
-                    outputs[place] = Output(text=text.strip())
+                    text = self._tokenizer.decode([start, *said], skip_special_tokens=True).strip()
+                    outputs[place] = Output(text=text) if text else Output(error=f"the {what} is empty")
         return outputs
 
 
