@@ -3,7 +3,7 @@
 import pytest
 
 from audit.errors import NotInstalled
-from audit.packs.translation.masked import FillMask
+from audit.packs.translation.proposers import FillMask
 from audit.packs.translation.tools import get_tool
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from audit.packs.translation.masked import first_fitting
-from audit.packs.translation.ngrams import count
+from audit.packs.translation.proposers import count, first_fitting
 from audit.packs.translation.tools import get_tool
 
 TEXT = """The old man saw a good film.
