@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from few_news import TEXTS, WORDS, trained_on_few
+from few_news import TEXTS, trained_on_few
 
 from audit.errors import BadOutput
 from audit.model_cache import read
+from audit.packs import linear
 from audit.packs.chinese import systems as chinese_systems
-from audit.packs.chinese.systems import Classifier
+from audit.packs.chinese.systems import TfidfSvm
 from audit.systems import get_system
 from audit.tasks import Input, get_task
 
@@ -37,7 +38,7 @@ def test_it_is_trained_once_and_says_so(small, capsys, kind):
         assert get_task("classification/inews").checked(output) == output
     assert before == [system.run([item])[0] for item in inputs]
 
-    chinese_systems._models.cache_clear()  # as in another process
+    linear._model.cache_clear()  # as in another process
     assert get_system(f"{kind}-inews").run(inputs) == before
     assert capsys.readouterr().err == ""
     about = read(small, next(small.glob("*.npz")).stem).about
@@ -52,7 +53,7 @@ def test_a_damaged_cache_is_trained_again(small, capsys):
     file = next(small.glob("*.npz"))
     whole, kept = file.read_bytes(), read(small, file.stem)
     file.write_bytes(whole[:-10])
-    chinese_systems._models.cache_clear()
+    linear._model.cache_clear()
     capsys.readouterr()
     assert system.run(texts("死亡事故")) == before
     assert "is damaged" in capsys.readouterr().err
@@ -66,15 +67,17 @@ def test_applying_the_machine_is_what_scikit_learn_does(small):
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.svm import LinearSVC
 
-    golds = [list(WORDS).index(gold) for _, gold in TEXTS]
-    system = Classifier("tfidf-svm")
-    arrays = system.train([text for text, _ in TEXTS], golds)
+    contents, golds = [text for text, _ in TEXTS], [gold for _, gold in TEXTS]
+    system = TfidfSvm()
+    model = linear.Model(system.train(contents, golds))
     vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(1, 2), min_df=1, sublinear_tf=True)
     machine = LinearSVC(C=0.5, class_weight="balanced", random_state=0)
-    machine.fit(vectorizer.fit_transform([text for text, _ in TEXTS]), golds)
-    contents = ["事故事故房屋 第 第2条", "ABC", "", "成功  死亡"]
-    margins = system.features(arrays)(contents) @ arrays["weights"] + arrays["intercept"]
-    assert margins == pytest.approx(machine.decision_function(vectorizer.transform(contents)), abs=1e-9)
+    machine.fit(vectorizer.fit_transform(contents), [system.labels.index(gold) for gold in golds])
+    for text in ("事故事故房屋 第 第2条", "成功  死亡"):
+        wanted = machine.decision_function(vectorizer.transform([text]))[0]
+        assert model.margins(system.features(text)) == pytest.approx(wanted, abs=1e-9)
+    assert model.margins(system.features("ABC")) is None
+    assert system.outputs(model, [""])[0].label == system.labels[int(machine.intercept_.argmax())]
 
 
 PAIRS = [("今天天气很好。", "今天天气不错。"), ("股票大跌", "今天天气不错")]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from audit.corpora import get_corpus
 from audit.errors import BadFile, NotInstalled
 from audit.packs.english import corpora as english
-from audit.packs.english.corpora import imdb, imdb_sentences, mend, restore_spacing, rotten_tomatoes, sentences
+from audit.packs.english.corpora import imdb, imdb_sentences, mend, restore_spacing, rotten_tomatoes
 from audit.tasks import Input
 
 REAL = Path(__file__).parents[3].parent / "shared" / "data" / "nltk_data"
@@ -78,7 +78,6 @@ TREES = """
 ( (S (NN @) ))
 ( (S (NP (PRP It) ) (VP (VBD did) (RB n't) (VP (VB sell) (PP (IN in) (NP (DT the) (NNP U.S.) )))) (. .) ))
 """
-RAW = ".START \n\nSony Corp. 's rule\nis \"old (1/2)\". It didn't sell in the U.S.\n@\n\nIt didn't sell in the U.S.\n"
 PRINTED = ['Sony Corp.\'s rule is "old (1/2)".', "It didn't sell in the U.S."]
 
 
@@ -114,9 +113,8 @@ def test_polarity_keeps_a_sentence_a_line(packed):
     ]
 
 
-def test_a_sentence_of_the_treebank_is_the_piece_of_its_article_with_its_letters(packed):
-    assert sentences(TREES, RAW) == [*PRINTED, "@", PRINTED[1]]
-    packed("treebank", {"combined/wsj_0001.mrg": TREES, "raw/wsj_0001": RAW, "combined/README": "(x y)"})
+def test_a_sentence_of_the_treebank_is_spaced_as_people_write(packed):
+    packed("treebank", {"combined/wsj_0001.mrg": TREES, "combined/README": "(x y)"})
     corpus = get_corpus("treebank@es", "translation").corpus
     assert [(row.key, row.cluster, row.input) for row in corpus.rows()] == [
         (f"wsj_0001.{number}", "wsj_0001", Input.of(text)) for number, text in enumerate(PRINTED, 1)
@@ -153,7 +151,7 @@ def test_the_real_data(monkeypatch):
     # As the newspaper printed them.
     assert texts["wsj_0001.1"].startswith("Pierre Vinken, 61 years old, will join the board as a nonexecutive director")
     assert "Kidder, Peabody & Co.'s 1,400 stockbrokers" in texts["wsj_0118.1"]
-    assert [text for text in texts.values() if re.search(r" [,;:!?%)\]]|[`{}#@*]|\s\s|-LRB-| n't|\.\.", text)] == []
+    assert [text for text in texts.values() if re.search(r" [,;:!?%)\]]|[`{}#@*]|\s\s|-LRB-| n't", text)] == []
 
 
 # Spacing.
