@@ -312,7 +312,7 @@ class Dispatcher:
         for future in [future for future in self._jobs if future.done()]:
             batch, bound, work = self._jobs.pop(future)
             bound.at_work -= 1
-            result, times = outcome(batch, future), len(work[1])
+            result, times = outcome(future), len(work[1])
             if isinstance(result, Lost):
                 if self._is_lost_for_good(bound, work, result):
                     back.append((bound, work, [failed(result.reason)] * times))

@@ -273,7 +273,7 @@ def planned_groups(executor: Executor, job: Planning, future: Future[Any]) -> li
     """Return the groups of a planning job; it is done anew where the worker is lost, killed from outside or by what a
     system did in it before."""
     for _ in range(TRIES):
-        groups = outcome(job, future)
+        groups = outcome(future)
         if not isinstance(groups, Lost):
             return list(groups)
         future = executor.submit(job)

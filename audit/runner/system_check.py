@@ -99,7 +99,7 @@ def check_system(
         inputs = _inputs_of(system, get_task(chosen), texts)
     job = _Asked(spec, chosen, tuple(inputs), limit)
     with Processes(1) if apart and is_own(spec) else InProcess() as executor:
-        answers = outcome(job, executor.submit(job))
+        answers = outcome(executor.submit(job))
     if isinstance(answers, Lost):
         answers = [CheckedInput(item.texts, item.languages, error=answers.reason) for item in inputs]
     if all(answer.error for answer in answers):

@@ -140,17 +140,17 @@ class SystemRunner(AbstractContextManager["SystemRunner"]):
     def _answers(self, wanted: Sequence[Trial], task: str, unit: str) -> Answered:
         """Return what each system says of its inputs, asked by who will do the run; what was lost, one by one."""
 
-        def submit(trial: Trial, *inputs: Input) -> tuple[Batch, Future[Any]]:
+        def submit(trial: Trial, *inputs: Input) -> Future[Any]:
             executor, batch = self.executor_of(trial.spec), self.batch(trial.spec, inputs, task, unit)
             if isinstance(executor, Processes) and getattr(trial.system, "may_fork", False):
                 executor = InProcess()  # loaded here, before there are workers: all of them have it then
-            return batch, executor.submit(batch)
+            return executor.submit(batch)
 
         answered: Answered = {}
         for trial, job in [(trial, submit(trial, *trial.inputs.values())) for trial in wanted]:
-            items, results = list(trial.inputs.items()), [outcome(*job)]
+            items, results = list(trial.inputs.items()), [outcome(job)]
             if isinstance(results[0], Lost) and len(items) > 1:
-                results = [outcome(*submit(trial, item)) for _, item in items]
+                results = [outcome(submit(trial, item)) for _, item in items]
             said = [
                 out for one in results for out in ([failed(one.reason)] if isinstance(one, Lost) else one.outputs())
             ]

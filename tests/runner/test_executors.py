@@ -24,7 +24,7 @@ ENDED = Lost("its process ended with each of the workers that had it")
 def results(executor, *jobs):
     """What became of each job."""
     futures = [(job, executor.submit(job)) for job in jobs]
-    return {job: outcome(job, future) for job, future in futures}
+    return {job: outcome(future) for job, future in futures}
 
 
 def until(condition, seconds=30):

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from interrupting import Interrupting
-from pebble import ProcessExpired
 from sqlalchemy import select
 
 from audit.errors import AuditError, UnknownName
@@ -22,7 +21,7 @@ from audit.relations.validity import limit_of, limited
 from audit.reports.study import study_report
 from audit.runner.batch import Batch
 from audit.runner.dispatch import AIM, HASTE, Pace
-from audit.runner.executors import InProcess, Processes
+from audit.runner.executors import InProcess, Lost, Processes
 from audit.runner.fitting import fitting
 from audit.runner.options import RunOptions
 from audit.runner.progress import Watcher
@@ -255,7 +254,7 @@ class Losing(InProcess):
     def submit(self, job):
         if isinstance(job, Batch) and self.down:
             future = Future()
-            future.set_exception(ProcessExpired("gone", code=-11))
+            future.set_result(Lost("its process ended with signal SIGSEGV"))
             return future
         return super().submit(job)
 

@@ -241,7 +241,7 @@ def done(*jobs):
     """What became of these jobs."""
     with Waiting() as executor:
         futures = [executor.submit(job) for job in jobs]
-        return [outcome(job, future) for job, future in zip(jobs, futures, strict=True)]
+        return [outcome(future) for future in futures]
 
 
 @pytest.mark.slow
