@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from audit.errors import AuditError, NotInstalled, first_line
 from audit.registry import load_plugin, plugins
-from audit.runner.batch import Batch, Calls, Returned, check_same, is_asynchronous, rows_of
+from audit.runner.batch import Batch, Calls, Returned, check_same, is_asynchronous
 from audit.runner.options import ONCE, CommonOptions, RunOptions
 from audit.systems import get_system
 from audit.systems.base import AsynchronousSystem
@@ -283,7 +283,7 @@ class Waiting(Executor):
         began = asyncio.ensure_future(calls.began.wait())
         try:
             await asyncio.wait([work, began], return_when=asyncio.FIRST_COMPLETED)
-            return Returned(rows_of(await asyncio.wait_for(work, limit)), 0.0, calls.made)
+            return Returned(await asyncio.wait_for(work, limit), 0.0, calls.made)
         except TimeoutError:
             return Lost.of_time(job)
         finally:

@@ -34,7 +34,7 @@ from audit.runner.fitting import check_limits_used, fitted_to, fitting, refuse_m
 from audit.runner.options import SearchOptions
 from audit.runner.progress import Watcher
 from audit.runner.studies import CHUNK, Later, Sampled, opened
-from audit.runner.system_runner import SystemRunner, bind_systems, loaded
+from audit.runner.system_runner import SystemRunner, loaded
 from audit.store import pieces
 from audit.store.patient import Patient
 from audit.tasks import Input, Output, Task, get_task, text_columns
@@ -388,7 +388,7 @@ def search(
     with SystemRunner(executor, systems, options, watcher, budget) as runner:
         answered = runner.first_answers(sampled, database)
         patient = Patient(opened(database), watcher.says)
-        bound = patient.write(lambda connection: bind_systems(connection, corpus, runner, answered))
+        bound = patient.write(lambda connection: runner.bind(connection, corpus, answered))
         runner.prepare()
         dispatcher = Dispatcher(runner, bound, patient, corpus.task, corpus.unit)
         counts = dispatcher.counts

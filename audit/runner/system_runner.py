@@ -7,8 +7,7 @@ their inputs again: another model under the same version answers differently, an
 stored ones.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -21,9 +20,9 @@ from audit.corpora.base import Corpus, languages_of
 from audit.errors import AuditError, BadOutput
 from audit.keys import canonical
 from audit.messages import counted
-from audit.runner.batch import CALL, Batch, Identity, Lacks, failed, is_asynchronous, ready
+from audit.runner.batch import CALL, Batch, Identity, failed, is_asynchronous, ready
 from audit.runner.budget import Budget, Sending, meter_of
-from audit.runner.dispatch import Asked, BoundSystem, Pace
+from audit.runner.dispatch import Asked, BoundSystem
 from audit.runner.executors import Executor, InProcess, Lost, Processes, Waiting, outcome
 from audit.runner.fitting import lacks_of
 from audit.runner.options import ONCE, TIME_LIMIT, CommonOptions, RunOptions
@@ -88,13 +87,14 @@ class SystemRunner(AbstractContextManager["SystemRunner"]):
             self.waiting.__exit__(*problem)
 
     def waits(self, spec: str) -> bool:
-        """Whether a system waits for another machine, and is trusted not to keep an event loop to itself."""
+        """Return whether a system waits for another machine, and is trusted not to keep an event loop to itself."""
         return is_asynchronous(self.by_spec[spec]) and not is_own(spec)
 
-    def batch(self, spec: str, inputs: tuple[Input, ...], task: str, unit: str, times: int = 1) -> Batch:
+    def batch(self, spec: str, inputs: Iterable[Input], task: str, unit: str, times: int = 1) -> Batch:
+        """Return the job of asking a system for these inputs."""
         system = self.by_spec[spec]
         call = getattr(system, "call_size", None) or CALL[unit]
-        return Batch(spec, task, inputs, call, self.limit, Identity.of(system), times)
+        return Batch(spec, task, tuple(inputs), call, self.limit, Identity.of(system), times)
 
     def prepare(self) -> None:
         """Let systems load, train or download what they need, once. Where other processes do the work, the user's own
@@ -108,6 +108,7 @@ class SystemRunner(AbstractContextManager["SystemRunner"]):
         self._is_prepared = True
 
     def executor_of(self, spec: str) -> Executor:
+        """Return who asks a system."""
         return self.waiting if self.waiting is not None and self.waits(spec) else self.executor
 
     def first_answers(self, sampled: Sampled, database: Engine | Later) -> Answered:
@@ -115,8 +116,7 @@ class SystemRunner(AbstractContextManager["SystemRunner"]):
         command, for stored ones again. Raises AuditError for nothing but errors, and for another model's answers."""
         corpus = sampled.corpus
         engine = None if isinstance(database, Later) and database.is_new else opened(database)
-        lacks = {spec: lacks_of(system, languages_of(corpus)) for spec, system in self.by_spec.items()}
-        wanted, again = trials(self.by_spec, lacks, sampled.first_inputs(MOST_LOOKED_AT, engine)), []
+        wanted, again = list(self._first_trials(sampled, engine)), list[Trial]()
         if engine is not None:
             with engine.connect() as connection:
                 wanted = [trial for trial in wanted if not _is_answered(connection, trial)]
@@ -124,49 +124,59 @@ class SystemRunner(AbstractContextManager["SystemRunner"]):
             known = self.budget.asked | {spec for spec in self.by_spec if is_fixed(spec)}
             unasked = {spec: system for spec, system in self.by_spec.items() if spec not in known}
             again = stored_trials(engine, unasked, corpus.task, self.options.repeats > 1)
-            if not wanted and not again:
-                return {}
+        if not wanted and not again:
+            return {}
         self.prepare()
         meters = ((meter_of(trial.system), list(trial.inputs.values())) for trial in [*again, *wanted])
         self.budget.spend_first(sum((meter.of(inputs) for meter, inputs in meters if meter), Sending()))
-        for some in (again, wanted):
-            answered = self._answers(some, corpus.task, corpus.unit)
-            for trial in some:
+        for trials in (again, wanted):
+            answered = self._answers(trials, corpus.task, corpus.unit)
+            for trial in trials:
                 for remark in _checked(trial, {key: said for key, (_, said) in answered[trial.spec].items()}):
                     self.watcher.says(remark)
         self.budget.asked.update(self.by_spec)
         return answered
 
-    def _answers(self, wanted: Sequence[Trial], task: str, unit: str) -> Answered:
+    def _first_trials(self, sampled: Sampled, engine: Engine | None) -> Iterator[Trial]:
+        """Yield the first distinct inputs for each system that it may have an output for; one without any is not
+        tried."""
+        firsts = {item.key: item for item in sampled.first_inputs(MOST_LOOKED_AT, engine)}
+        for spec, system in self.by_spec.items():
+            lacks = lacks_of(system, languages_of(sampled.corpus))
+            fitting = ((key, item) for key, item in firsts.items() if not (lacks and lacks(item)))
+            if first := dict(islice(fitting, FIRST)):
+                yield Trial(spec, system, first)
+
+    def _answers(self, trials: Iterable[Trial], task: str, unit: str) -> Answered:
         """Return what each system says of its inputs, asked by who will do the run; what was lost, one by one."""
 
-        def submit(trial: Trial, *inputs: Input) -> Future[Any]:
-            executor, batch = self.executor_of(trial.spec), self.batch(trial.spec, inputs, task, unit)
+        def submit(trial: Trial, *inputs: Input) -> Any:
+            executor = self.executor_of(trial.spec)
             if isinstance(executor, Processes) and getattr(trial.system, "may_fork", False):
                 executor = InProcess()  # loaded here, before there are workers: all of them have it then
-            return executor.submit(batch)
+            return executor.submit(self.batch(trial.spec, inputs, task, unit))
 
         answered: Answered = {}
-        for trial, job in [(trial, submit(trial, *trial.inputs.values())) for trial in wanted]:
+        for trial, job in [(trial, submit(trial, *trial.inputs.values())) for trial in trials]:
             items, results = list(trial.inputs.items()), [outcome(job)]
             if isinstance(results[0], Lost) and len(items) > 1:
                 results = [outcome(submit(trial, item)) for _, item in items]
-            said = [
-                out for one in results for out in ([failed(one.reason)] if isinstance(one, Lost) else one.outputs())
-            ]
+            said = [out for one in results for out in ([failed(one.reason)] if isinstance(one, Lost) else one.outputs)]
             answered[trial.spec] = {key: (item, out) for (key, item), out in zip(items, said, strict=True)}
         return answered
 
-
-def trials(systems: Mapping[str, System], lacks: Mapping[str, Lacks | None], inputs: Iterable[Input]) -> list[Trial]:
-    """Return the first distinct inputs for each system that it may have an output for; one without any is not tried."""
-    firsts, wanted = {item.key: item for item in inputs}, []
-    for spec, system in systems.items():
-        lacking = lacks[spec]
-        fitting = ((key, item) for key, item in firsts.items() if not (lacking and lacking(item)))
-        if first := dict(islice(fitting, FIRST)):
-            wanted.append(Trial(spec, system, first))
-    return wanted
+    def bind(self, connection: Connection, corpus: Corpus, answered: Answered) -> dict[int, BoundSystem]:
+        """Return the systems by the ids of their rows; what they answered is stored."""
+        bound: dict[int, BoundSystem] = {}
+        for spec, system in self.by_spec.items():
+            id, by_key = system_id(connection, system), answered.get(spec, {})
+            inputs, _ = store_inputs(connection, {key: item for key, (item, _) in by_key.items()})
+            asked = Asked(id, self.options.retry_errors, set(by_key))
+            said = [output for _, output in by_key.values()]
+            asked.keep(connection, {key: inputs[key] for key in by_key}, range(1, 2), said)
+            lacks = lacks_of(system, languages_of(corpus))
+            bound[id] = BoundSystem(id, spec, system, lacks, meter_of(system), asked, self.waits(spec), self.limit)
+        return bound
 
 
 def own_id(connection: Connection, system: System) -> int | None:
@@ -184,7 +194,7 @@ def _is_answered(connection: Connection, trial: Trial) -> bool:
 def stored_trials(engine: Engine, systems: Mapping[str, System], task: str, several: bool) -> list[Trial]:
     """Return what is to be asked again of the systems that have outputs in a database: some first ones, with different
     labels where there are. `several`: this run asks each input several times."""
-    wanted = []
+    trials = []
     said = or_(*(output_table.c[name].is_not(None) for name in ("label", "score", "text")))
     query = (
         select(output_table, input_table.c.texts, input_table.c.languages)
@@ -205,39 +215,37 @@ def stored_trials(engine: Engine, systems: Mapping[str, System], task: str, seve
             if keys := list(dict.fromkeys([*by_label.values(), *outputs]))[:AGAIN]:
                 steady: bool | None = getattr(system, "deterministic", None)
                 chosen = {key: inputs[key] for key in keys}, {key: outputs[key] for key in keys}
-                wanted.append(Trial(spec, system, *chosen, several if steady is None else not steady))
-    return wanted
+                trials.append(Trial(spec, system, *chosen, several if steady is None else not steady))
+    return trials
 
 
-def _checked(trial: Trial, now: Mapping[bytes, Output]) -> list[str]:
-    """Return what to say of a system that failed on some of its inputs, or now answers stored ones differently. Raises
+def _checked(trial: Trial, now: Mapping[bytes, Output]) -> Iterator[str]:
+    """Yield what to say of a system that failed on some of its inputs, or now answers stored ones differently. Raises
     AuditError where it failed on all, or another answer cannot be chance."""
     errors = [output.error for output in now.values() if output.error]
     if errors and len(errors) == len(now):
-        error = max(errors, key=errors.count)
         inputs = "the first input" if len(now) == 1 else f"each of the first {len(now)} inputs"
-        before = f"answered {counted(len(now), 'stored input')} before, and fails now"
+        did = f"answered {counted(len(now), 'stored input')} before, and fails now"
+        did, error = did if trial.outputs else f"failed on {inputs}", max(errors, key=errors.count)
         raise AuditError(
-            f"system {trial.spec} {before if trial.outputs else f'failed on {inputs}'} with {shortened(error)!r}; "
-            f"{advice(trial.system, error)}, and run again; nothing was stored"
+            f"system {trial.spec} {did} with {shortened(error)!r}; {advice(trial.system, error)}, and run again; "
+            "nothing was stored"
         )
-    said: list[str] = []
     if errors:
-        inputs = "inputs that it answered before" if trial.outputs else "inputs"
-        said.append(
-            f"system {trial.spec} failed on {len(errors)} of its first {len(now)} {inputs} with "
-            f"{shortened(errors[0])!r}; the run goes on, and errors are stored and counted"
+        yield (
+            f"system {trial.spec} failed on {len(errors)} of {len(now)} inputs with {shortened(errors[0])!r}; the run "
+            "goes on, and errors are stored and counted"
         )
     margin = TOLERANCE_OF_SERVICES if is_asynchronous(trial.system) else TOLERANCE
-    for key, before_ in trial.outputs.items():
-        after = now[key]
-        same = (before_.label, before_.text) == (after.label, after.text)
-        scores = [score for score in (before_.score, after.score) if score is not None]
-        if after.error or (same and (not scores or (len(scores) == 2 and isclose(*scores, abs_tol=margin)))):
+    for key, old in trial.outputs.items():
+        new = now[key]
+        same = (old.label, old.text) == (new.label, new.text)
+        scores = [score for score in (old.score, new.score) if score is not None]
+        if new.error or (same and (not scores or (len(scores) == 2 and isclose(*scores, abs_tol=margin)))):
             continue
-        old, new = (str(out.score) if same else shown(out.label or out.text) for out in (before_, after))
+        before, after = (str(out.score) if same else shown(out.label or out.text) for out in (old, new))
         seen = (
-            f"system {trial.spec} now answers {new} to {shown(' | '.join(trial.inputs[key].texts))}, and {old} is "
+            f"system {trial.spec} now answers {after} to {shown(' | '.join(trial.inputs[key].texts))}, and {before} is "
             f"stored for version {trial.system.version}"
         )
         way = f"give it another version ({without_version(trial.spec)}@2, or `version` in its file or class), or use "
@@ -246,36 +254,11 @@ def _checked(trial: Trial, now: Mapping[bytes, Output]) -> list[str]:
                 f"{seen}: the stored outputs are of another model; {way}another database (a system that may answer "
                 "differently each time says so with `deterministic`)"
             )
-        return [*said, f"{seen}; that may be chance; if the model is another one, {way}another database"]
-    return said
+        yield f"{seen}; that may be chance; if the model is another one, {way}another database"
+        return
 
 
 def advice(system: System, error: str) -> str:
     """Return what to change where a system has nothing but errors: what it says itself, or in general."""
     own = getattr(system, "advice", None)
     return (own(error) if callable(own) else None) or "mend what the error says"
-
-
-def bind_systems(
-    connection: Connection, corpus: Corpus, runner: SystemRunner, answered: Answered
-) -> dict[int, BoundSystem]:
-    """Return the systems of a run by the ids of their rows; what they answered is stored."""
-    systems: dict[int, BoundSystem] = {}
-    for spec, system in runner.by_spec.items():
-        id = system_id(connection, system)
-        by_key = answered.get(spec, {})
-        inputs, _ = store_inputs(connection, {key: item for key, (item, _) in by_key.items()})
-        asked = Asked(id, runner.options.retry_errors, set(by_key))
-        asked.keep(connection, {key: inputs[key] for key in by_key}, range(1, 2), [said for _, said in by_key.values()])
-        systems[id] = BoundSystem(
-            id,
-            spec,
-            system,
-            lacks_of(system, languages_of(corpus)),
-            meter_of(system),
-            asked,
-            runner.waits(spec),
-            Pace.of(system, runner.limit),
-            set(by_key),
-        )
-    return systems

@@ -108,7 +108,7 @@ def test_dask_loses_what_processes_lose(cluster):
         neighbours = [job for job, result in returned.items() if result == ENDED and job not in (Kill(), Hold())]
         returned |= results(executor, *neighbours)  # Dask gives up those that waited where a worker ended, too
     assert returned.pop(Kill()) == returned.pop(Hold()) == ENDED
-    assert returned.pop(batch).outputs() == batch.work().outputs()
+    assert returned.pop(batch).outputs == batch.work().outputs
     assert returned == {job: 2 * job.number for job in others}
 
 

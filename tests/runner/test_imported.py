@@ -126,7 +126,7 @@ BAD = {
     "broken JSON": ('{"relation": ', "not a JSON object"),
     **{f"no {name}": (without(name), f"{name}: is missing; it must be ") for name in GROUP},
     "empty follow-up": (GROUP | {"follow_ups": [""]}, r"follow_ups: \[''\] must be a list of at least one text"),
-    "an error as satisfied": (GROUP | {"outputs": [None, "negative"]}, "verdict: is satisfied; it must be error or left out"),
+    "an error as satisfied": (GROUP | {"outputs": [None, "negative"]}, "is satisfied; it must be error or left out"),
     "unknown label": (GROUP | {"outputs": ["bad", "negative"]}, "label 'bad' is not one of positive"),
     "unknown task": (GROUP | {"task": "cooking"}, "unknown task 'cooking'; known are: classification, entities"),
     "score above 1": (json.dumps(GROUP).replace("0.9", "90"), "score 90.0 is not a number from 0 to 1"),
