@@ -1,6 +1,6 @@
-"""One chunk of sources: its groups, the inputs that they wait for, their verdicts, and their rows."""
+"""Chunks of sources: their groups, the inputs that these wait for, their verdicts, and their rows."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
 from operator import itemgetter
@@ -14,7 +14,7 @@ from audit.errors import AuditError, first_line
 from audit.relations import Fixed, Outcome, Relation, Source, Verdict
 from audit.relations.base import COUNTED, Role, Steps, Words, cut_verdict
 from audit.relations.validity import Fitted, Limit, broken, learns
-from audit.store import columns, group_id, insert_new, table_of, tables, upsert
+from audit.store import columns, group_id, insert_new, pieces, table_of, tables, upsert
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
@@ -45,7 +45,7 @@ def source_of(item: Input, seed: str) -> Source:
 
 
 def load_sources(connection: Connection, study_id: int, seed: int, first: int, last: int) -> dict[int, Source]:
-    """Return a study's sources from the id `first` to the id `last`, by id, in their order."""
+    """Return a study's sources from one id to another, by id, in their order."""
     source, input_table = table_of(tables.Source), table_of(tables.Input)
     query = (
         select(source.c.id, source.c.row, source.c.gold, input_table.c.texts, input_table.c.languages)
@@ -146,19 +146,19 @@ class Group:
 
 
 class Chunk:
-    """The work of one chunk for some relations and systems, without a database and without an executor. `todo[system
+    """The work of some chunks for some relations and systems, without a database and without an executor. `todo[system
     id]` holds the relations that are not finished for that system, `sources` the sources by id, in order. Give
-    `planned` what the planning job made; then ask `wanted`, and `take` the outputs, until nothing is wanted."""
+    `planned` what the planning jobs made; then `answer` asks for what it wants."""
 
     def __init__(
         self,
-        number: int,
+        numbers: Sequence[int],
         sources: Mapping[int, Source],
         todo: Mapping[int, Sequence[Bound]],
         fitted: Fitted = MappingProxyType({}),
     ):
         """`fitted` is what the measures of the relations' limits have learnt."""
-        self.number, self.sources, self.todo, self._fitted = number, sources, todo, fitted
+        self.numbers, self.sources, self.todo, self._fitted = numbers, sources, todo, fitted
         self.unasked: dict[bytes, Input] = {}
         """Inputs of rejected groups, which are stored although no system is asked about them."""
         self.hanging: list[Group] = []
@@ -170,17 +170,20 @@ class Chunk:
         self._shared: list[Group] = []
         self._chained: list[Group] = []
 
-    def planning(self) -> Planning:
-        """Return the job that makes the groups that are the same for every system."""
+    def planning(self, jobs: int) -> list[Planning]:
+        """Return the jobs that make the groups that are the same for every system."""
         relations = tuple(bound.relation for bound in self._fixed if isinstance(bound.relation, Fixed))
-        return Planning(tuple((source.input, source.seed) for source in self.sources.values()), relations)
+        sources = [(source.input, source.seed) for source in self.sources.values()]
+        self._part = -(-len(sources) // jobs)
+        return [Planning(tuple(part), relations) for part in pieces(sources, self._part)]
 
-    def planned(self, groups: Iterable[PlannedGroup]) -> None:
-        """Take the groups of the planning job, and begin those that hang on a system's outputs."""
+    def planned(self, groups: Iterable[Iterable[PlannedGroup]]) -> None:
+        """Take the groups of the planning jobs, and begin those that hang on a system's outputs."""
         sources = list(self.sources.items())
         inputs = {source.input.key: source.input for _, source in sources}
-        for place, number, follow_ups, note, fault in groups:
-            (id, source), bound = sources[place], self._fixed[number]
+        in_order = ((job * self._part, one) for job, part in enumerate(groups) for one in part)
+        for first, (place, number, follow_ups, note, fault) in in_order:
+            (id, source), bound = sources[first + place], self._fixed[number]
             inputs.update(follow_ups)
             keys = [source.input.key, *(key for key, _ in follow_ups)]
             roles: list[Role] = ["source", *["follow_up"] * len(follow_ups)]  # type: ignore[list-item]
@@ -211,6 +214,15 @@ class Chunk:
             self._outputs[system].update(found)
         self._wanted = {system: {} for system in self.todo}
         self.hanging = [group for group in self.hanging if self._waits(group)]
+
+    def answer(self, ask: Callable[[Wanted], Mapping[int, Mapping[bytes, Output]]]) -> bool:
+        """Ask for what is wanted until nothing is; return whether all of it was answered."""
+        while wanted := self.wanted():
+            outputs = ask(wanted)
+            if not all(outputs[system].keys() >= inputs.keys() for system, inputs in wanted.items()):
+                return False
+            self.take(outputs)
+        return True
 
     def _waits(self, group: Group) -> bool:
         """Take a group as far as outputs are there; return whether it waits for more, which is then wanted."""
@@ -261,7 +273,7 @@ class Chunk:
         return [*self._shared, *(group for group in self._chained if group.verdict)]
 
     def store(self, connection: Connection, study_id: int, input_ids: Mapping[bytes, int]) -> list[Outcome]:
-        """Write groups, members, verdicts and the note that the chunk is finished; return what the checks found."""
+        """Write groups, members, verdicts and the note that the chunks are finished; return what the checks found."""
         groups = [(group.id, group) for group in self.groups]
         verdicts = [(id, group.system, group.verdict) for id, group in groups if group.system and group.verdict]
         for system, bounds in self.todo.items():
@@ -275,7 +287,8 @@ class Chunk:
             for step, (key, role) in enumerate(zip(group.keys, group.roles, strict=True))
         )
         checks = ((id, system, int(own.outcome), own.value, own.reason) for id, system, own in verdicts)
-        done = ((study_id, own.id, system, self.number) for system, bounds in self.todo.items() for own in bounds)
+        left = [(own.id, system) for system, bounds in self.todo.items() for own in bounds]
+        done = ((study_id, *of, number) for number in self.numbers for of in left)
         insert_new(connection, tables.Group, columns("id study_id relation_id source_id system_id", of_groups))
         insert_new(connection, tables.Member, columns("group_id step input_id role", members))
         upsert(connection, tables.Verdict, columns("group_id system_id outcome value reason", checks))

@@ -6,28 +6,32 @@ import gc
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import islice, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Connection, select
 
+from audit.corpora.base import Corpus, languages_of
 from audit.errors import AuditError
 from audit.relations import Outcome
-from audit.runner.batch import failed, is_asynchronous
-from audit.runner.budget import Meter
+from audit.runner.batch import CALL, Batch, Identity, failed, is_asynchronous, ready
+from audit.runner.budget import Budget, Meter, meter_of
 from audit.runner.chunk import Wanted
-from audit.runner.executors import InProcess, Lost, outcome
+from audit.runner.executors import Executor, InProcess, Lost, Processes, Waiting, outcome
+from audit.runner.fitting import Lacks, lacks_of
+from audit.runner.options import ONCE, CommonOptions, RunOptions
+from audit.runner.progress import Watcher
+from audit.runner.studies import system_id
 from audit.store import columns, insert_new, rows_among, store_inputs, table_of, tables
 from audit.store.patient import Patient
+from audit.systems import is_own
 from audit.systems.base import System
+from audit.systems.foreign import foreign
 from audit.tasks import Input, Output
-
-if TYPE_CHECKING:
-    from audit.runner.system_runner import SystemRunner
 
 FEW, MOST = 8, 2_048  # Inputs of a system's first batch, whose time is not known yet, and of one batch at most
 AIM = 2.0
@@ -38,9 +42,9 @@ SPARE = 6  # Jobs that wait in an executor, beside those that it does
 GIVE_UP = 10  # Inputs lost one after the other from which on a system is taken to be out of order
 _TOGETHER = 0.02  # Seconds that the answer of another machine waits for others, to be stored with them
 
-Lacks = Callable[[Input], bool]  # Whether a system has no output for an input, which it knows without being run
 Ids = Mapping[bytes, int]  # Of inputs, by key
 Outputs = dict[bytes, Output]
+Answered = dict[str, dict[bytes, tuple[Input, Output]]]  # Spec -> key -> the input and what the system said
 Lacking = dict[bytes, range]  # The numbers of the calls that are still to be made, by key
 
 
@@ -238,17 +242,74 @@ class BoundSystem:
         return True
 
 
-class Dispatcher:
-    """Asks the systems of a run; `ids` are those of inputs that were asked about, until somebody clears them."""
+class Asker(AbstractContextManager["Asker"]):
+    """Asks the systems of a run about inputs of a corpus: what is stored is looked up, the rest is given to executors,
+    as far as the budget allows, and stored. Before `bind` it has no database: then only batches are made with it."""
 
     def __init__(
-        self, runner: "SystemRunner", systems: Mapping[int, BoundSystem], database: Patient, task: str, unit: str
+        self,
+        executor: Executor,
+        by_spec: Mapping[str, System],
+        corpus: Corpus,
+        options: CommonOptions,
+        watcher: Watcher,
+        budget: Budget,
     ):
-        self.systems, self.counts, self.ids = systems, Counts(), dict[bytes, int]()
-        self._runner, self._database, self._task, self._unit = runner, database, task, unit
+        self.executor, self.by_spec, self.corpus = executor, by_spec, corpus
+        self.watcher, self.budget, self.limit = watcher, budget, options.time_limit
+        self.options = options if isinstance(options, RunOptions) else ONCE
+        self.systems, self.counts, self.ids = dict[int, BoundSystem](), Counts(), dict[bytes, int]()
+        self.waiting = Waiting() if any(map(self.waits, by_spec)) else None
         # What this process does is done when it is submitted: nothing waits, and little is lost by a kill.
-        self._places = runner.executor.places + (0 if isinstance(runner.executor, InProcess) else SPARE)
+        self._places = executor.places + (0 if isinstance(executor, InProcess) else SPARE)
         self._jobs: dict[Future[Any], tuple[BoundSystem, Work]] = {}
+        self._is_prepared = False
+
+    def __exit__(self, *problem: object) -> None:
+        if self.waiting is not None:
+            self.waiting.__exit__(*problem)
+
+    def waits(self, spec: str) -> bool:
+        """Return whether a system waits for another machine, and is trusted not to keep an event loop to itself."""
+        return is_asynchronous(self.by_spec[spec]) and not is_own(spec)
+
+    def prepare(self) -> None:
+        """Let systems load, train or download what they need, once. Where other processes do the work, the user's own
+        are prepared there, by the first batch; those that wait, by their event loop."""
+        here = isinstance(self.executor, InProcess)
+        for spec, system in self.by_spec.items() if not self._is_prepared else ():
+            if self.waits(spec) or (is_own(spec) and not here):
+                continue
+            with foreign(f"prepare() of the system {spec!r} failed", self.limit) if is_own(spec) else nullcontext():
+                ready(spec, Identity.of(system)) if here else system.prepare()
+        self._is_prepared = True
+
+    def submit(self, spec: str, inputs: Iterable[Input], times: int = 1) -> Future[Any]:
+        """Begin to ask a system for these inputs, each so many times."""
+        system, executor = self.by_spec[spec], self.executor
+        if self.waiting is not None and self.waits(spec):
+            executor = self.waiting
+        elif isinstance(executor, Processes) and not self.systems and getattr(system, "may_fork", False):
+            executor = InProcess()  # loaded here, before there are workers: all of them have it then
+        call = getattr(system, "call_size", None) or CALL[self.corpus.unit]
+        identity = Identity.of(system)
+        return executor.submit(Batch(spec, self.corpus.task, tuple(inputs), call, self.limit, identity, times))
+
+    def bind(self, database: Patient, answered: Answered) -> None:
+        """Store what systems answered before there was a database, and ask for more from now on."""
+        self._database = database
+        self.systems = database.write(lambda connection: dict(self._bound(connection, answered)))
+        self.counts.note(said for by_key in answered.values() for _, said in by_key.values())
+
+    def _bound(self, connection: Connection, answered: Answered) -> Iterator[tuple[int, BoundSystem]]:
+        for spec, system in self.by_spec.items():
+            id, by_key = system_id(connection, system), answered.get(spec, {})
+            inputs, _ = store_inputs(connection, {key: item for key, (item, _) in by_key.items()})
+            asked = Asked(id, self.options.retry_errors, set(by_key))
+            said = [output for _, output in by_key.values()]
+            asked.keep(connection, {key: inputs[key] for key in by_key}, range(1, 2), said)
+            lacks = lacks_of(system, languages_of(self.corpus))
+            yield id, BoundSystem(id, spec, system, lacks, meter_of(system), asked, self.waits(spec), self.limit)
 
     def ask(self, wanted: Wanted) -> dict[int, Outputs]:
         """Return the outputs of inputs, by system; those are absent that the budget did not allow."""
@@ -293,9 +354,9 @@ class Dispatcher:
 
     def _submit(self, bound: BoundSystem) -> bool:
         """Submit a batch of a system, as many inputs as the budget allows; whether there was one."""
-        runner, budget, meter = self._runner, self._runner.budget, bound.meter
+        budget, meter = self.budget, bound.meter
         full = not bound.waits and sum(one.at_work for one in self.systems.values() if not one.waits) >= self._places
-        if full or bound.at_work >= bound.most(runner.executor.places) or (meter and budget.reached):
+        if full or bound.at_work >= bound.most(self.executor.places) or (meter and budget.reached):
             return False
         if (work := bound.next()) is None:
             return False
@@ -309,15 +370,14 @@ class Dispatcher:
                 bound.pending.setdefault(numbers, {}).update(rest)
             inputs = dict(items[:fitting])
             budget.spend(meter.of(list(inputs.values()), len(numbers)))
-        batch = runner.batch(bound.spec, inputs.values(), self._task, self._unit, len(numbers))
         bound.at_work += 1
-        self._jobs[runner.executor_of(bound.spec).submit(batch)] = bound, (inputs, numbers)
+        self._jobs[self.submit(bound.spec, inputs.values(), len(numbers))] = bound, (inputs, numbers)
         return True
 
     def _take(self) -> Iterator[tuple[BoundSystem, Outputs]]:
         """Wait for batches; store what came back, all of it in one transaction, and yield the outputs that count."""
         wait(self._jobs, return_when=FIRST_COMPLETED)
-        if self._runner.waiting is not None:
+        if self.waiting is not None:
             time.sleep(_TOGETHER)
         back: list[tuple[BoundSystem, Work, list[Output]]] = []
         for future in [future for future in self._jobs if future.done()]:
@@ -331,7 +391,7 @@ class Dispatcher:
             bound.pace.learn(len(inputs) * len(numbers), result.seconds)
             if bound.meter is not None:
                 planned = bound.meter.of(list(inputs.values()), len(numbers)).calls
-                self._runner.budget.spend_more(bound.meter, result.calls - planned)
+                self.budget.spend_more(bound.meter, result.calls - planned)
             back.append((bound, work, result.outputs))
 
         def keep(connection: Connection) -> list[Outputs]:
@@ -349,7 +409,7 @@ class Dispatcher:
                 self.counts.repeated += again
             else:
                 self.counts.retried += again
-            self._runner.watcher.executed(len(returned))
+            self.watcher.executed(len(returned))
             yield bound, counting
 
 

@@ -16,13 +16,13 @@ from audit.relations import Relation
 from audit.runner.batch import is_asynchronous
 from audit.runner.budget import Meter, Sending, meter_of
 from audit.runner.chunk import Bound, Chunk, source_of
-from audit.runner.dispatch import Asked, AskedAgain, Lacks, Outputs
+from audit.runner.dispatch import Asked, AskedAgain, Outputs
 from audit.runner.executors import Executor
-from audit.runner.fitting import asked_once, fitted_to, lacks_of, refuse_misfits
+from audit.runner.fitting import Lacks, asked_once, fitted_to, lacks_of, loaded, refuse_misfits
 from audit.runner.options import ONCE, RunOptions
 from audit.runner.run import begin_chunk, finish_planning
 from audit.runner.studies import CHUNK, Sampled
-from audit.runner.system_runner import loaded, own_id, stored_trials
+from audit.runner.trials import own_id, stored_trials
 from audit.store import pieces
 from audit.store.outcomes import find_inputs
 from audit.systems.base import System
@@ -113,15 +113,11 @@ def _follow_study(
     bound = [Bound(number, relation) for number, relation in enumerate(relations, start=1)]
     lacks = [lacks_of(one.of, languages_of(sampled.corpus)) for one in made]
     fitted, size = fitted_to(sampled, relations), CHUNK[sampled.corpus.unit]
-    for block in pieces(enumerate(row for _, row in sampled.sources), size * executor.places):
-        begun = []
-        for rows in pieces(block, size):
-            sources = {place: source_of(row.input, f"{sampled.seed}:{row.key}") for place, row in rows}
-            chunk = Chunk(0, sources, dict.fromkeys(range(len(made)), bound), fitted)
-            begun.append(begin_chunk(executor, chunk))
-        for planned in begun:
-            chunk = finish_planning(executor, planned)
-            while wanted := chunk.wanted():
-                chunk.take({number: made[number].add(items, lacks[number]) for number, items in wanted.items()})
-            for group in chunk.hanging:
-                made[group.system].hanging[group.relation.name] += 1
+    for rows in pieces(enumerate(row for _, row in sampled.sources), size):
+        sources = {place: source_of(row.input, f"{sampled.seed}:{row.key}") for place, row in rows}
+        chunk = Chunk([0], sources, dict.fromkeys(range(len(made)), bound), fitted)
+        finish_planning(executor, chunk, begin_chunk(executor, chunk))
+        while wanted := chunk.wanted():
+            chunk.take({number: made[number].add(items, lacks[number]) for number, items in wanted.items()})
+        for group in chunk.hanging:
+            made[group.system].hanging[group.relation.name] += 1

@@ -10,9 +10,10 @@ from audit.errors import AuditError, NotInstalled
 from audit.runner.batch import Batch, Identity, ready
 from audit.runner.budget import Sending, meter_of
 from audit.runner.executors import InProcess, Lost, outcome
+from audit.runner.fitting import loaded
 from audit.runner.options import TIME_LIMIT
 from audit.runner.studies import Sampled
-from audit.runner.system_runner import FIRST, advice, loaded
+from audit.runner.trials import FIRST, advice
 from audit.systems.base import HasPairs, System
 from audit.systems.foreign import foreign, hearing, shown
 from audit.tasks import Input, Output, Task, get_task, matches

@@ -176,7 +176,7 @@ class Broken:
         ({"corpus": [("A film.", "great")]}, "the gold label 'great' is unknown"),
         ({"workers": "2"}, "workers='2': expected a whole number"),
         ({"parameters": ["MR3.1"]}, r"parameters 'MR3.1': expected RELATION.NAME=VALUE"),
-        ({"parameters": {"MR6.1": {"sentences": 5}}}, "MR6.1: this relation is not among those that are run: MR3.1"),
+        ({"parameters": {"MR6.1": {"sentences": 5}}}, "MR6.1 is not among the relations that are run: MR3.1"),
     ],
 )
 def test_wrong_arguments_are_told_and_leave_nothing(wrong: dict, reason: str, tmp_path: Path):
