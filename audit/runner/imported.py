@@ -404,19 +404,14 @@ def import_run(database: Engine | Later, path: str | Path, seed: int = 0, watche
         (task,) = known.tasks
         names = list(known.relations), list(dict.fromkeys(name for name, _ in known.systems))
         rows, sources = known.rows()
-        study = {
+        study: dict[str, Any] = {
             "key": digest("import", task, content, str(seed)),
             "task": task,
             "corpus": path.name,
-            "fingerprint": content,
-            "unit": "sentence",
-            "has_gold": any(row.gold for row in rows.values()),
             "seed": seed,
-            "limit": None,
-            "imported": True,
-            "chunk": 1,
-            "created_at": tables.now(),
         }
+        study |= {"fingerprint": content, "unit": "sentence", "limit": None, "imported": True, "chunk": 1}
+        study |= {"has_gold": any(row.gold for row in rows.values()), "created_at": tables.now()}
         write_much(engine := opened(database))
         with engine.begin() as connection:
             study_id, new = insert_one(connection, tables.Study, study, "key")
