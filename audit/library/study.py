@@ -144,7 +144,7 @@ def check_system(
     named = corpus_of(list(texts) or list(TEXTS["en"]), CorpusOptions(task=task if task != "translation" else None))
     (name,) = system_names([system], named)
     with using([name]):
-        return _check_system(name, texts=texts, task=task, limit=time_limit, apart=False)
+        return _check_system(name, texts=texts, task=task, limit=time_limit)
 
 
 @spread

@@ -47,13 +47,11 @@ def parameters_of(value: Any) -> Any:
         return {} if value is None else value
     values: dict[str, dict[str, object]] = {}
     for setting in value:
-        target, equals, own = setting.partition("=")
-        relation, dot, name = target.rpartition(".")
-        if not (equals and dot and relation and name and own):
-            raise AuditError(
-                f"parameters {setting!r}: expected RELATION.NAME=VALUE, for example MR6.1.sentences=5",
-                parameter="parameters",
-            )
+        target, _, own = setting.partition("=")
+        relation, _, name = target.rpartition(".")
+        if not (relation and name and own):
+            form = "expected RELATION.NAME=VALUE, for example MR6.1.sentences=5"
+            raise AuditError(f"parameters {setting!r}: {form}", parameter="parameters")
         try:
             values.setdefault(relation, {})[name] = parse_json(own)
         except ValueError:

@@ -28,9 +28,8 @@ from audit.messages import LANGUAGES, message, with_commas
 from audit.options import Options, options_of, values_of
 from audit.relations import Relation, get_relation
 from audit.resources import data_file
-from audit.runner.fitting import check_limits_used, fitting
+from audit.runner.fitting import check_limits_used, fitting, loaded
 from audit.runner.options import CorpusOptions, RunOptions
-from audit.runner.system_runner import loaded
 from audit.sampling.options import FRONT, MAJORITY, SampleOptions
 from audit.statistics.intervals import Target
 from audit.studies.deviations import primary_named

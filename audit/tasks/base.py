@@ -78,6 +78,9 @@ class Output:
         """Return it as a row of the tables of outputs or of repeated calls has it, by the names of columns."""
         return cls(row["label"], row["score"], row["text"], row["error"], row["details"])
 
+    def __reduce__(self) -> tuple[type["Output"], tuple[Any, ...]]:  # as that of Input
+        return Output, (self.label, self.score, self.text, self.error, self.details)
+
     @property
     def absent(self) -> bool:
         """Whether the system has no output for the input, without having failed: it does not translate that pair of

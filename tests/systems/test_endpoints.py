@@ -335,10 +335,26 @@ def test_a_fault_costs_its_own_input(tmp_path, kind, bad, says):
     with serving(answer) as server, Waiting() as executor:
         one = 'request = { text = "{text}" }\n'
         spec = chat_file(server, tmp_path, pace) if kind == "chat" else server.file(tmp_path, pace + one)
-        returned = executor.submit(Batch(spec, "sentiment", tuple(INPUTS[:9]))).result().outputs()
+        returned = executor.submit(Batch(spec, "sentiment", tuple(INPUTS[:9]))).result().outputs
     assert [output.label for output in returned] == [None if at == 5 else label_of(t) for at, t in enumerate(TEXTS[:9])]
     assert re.search(says, returned[5].error)
     assert "\n" not in returned[5].error
+
+
+def test_a_hundred_requests_are_under_way_at_once(tmp_path):
+    """None waits for another here: the service holds all until the last has come."""
+    gate = threading.Barrier(100)
+
+    def answer(body, number):
+        gate.wait(30)
+        return KINDS["http"][0](body["text"])
+
+    with serving(answer) as server, Waiting() as executor:
+        spec = server.file(tmp_path, 'request = { text = "{text}" }\nconcurrency = 100\n')
+        for _ in range(2):  # over new connections, and over those that are there
+            job = Batch(spec, "sentiment", tuple(Input.of(f"Film {n}.") for n in range(100)))
+            assert not any(output.error for output in executor.submit(job).result().outputs)
+    assert (server.most_at_once, server.connections) == (100, 100)
 
 
 # Pace: places, pauses, tries, patience, the rate. No machine is too slow for any time here.

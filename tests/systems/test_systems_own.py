@@ -124,7 +124,7 @@ def test_each_task_has_outputs_of_its_kind(module, task, source, wanted):
 def test_an_input_that_it_fails_at_costs_itself_in_one_sentence(module, source, error):
     """What hangs or ends the process: tests/runner/test_faults_systems.py."""
     inputs = tuple(map(Input.of, ["one", "bad", "two"]))
-    first, bad, last = Batch(f"{module(source)}:f", "sentiment", inputs).work().outputs()
+    first, bad, last = Batch(f"{module(source)}:f", "sentiment", inputs).work().outputs
     assert (first.label, bad.label, last.label) == ("positive", None, "positive")
     assert error in bad.error
     assert "\n" not in bad.error

@@ -11,7 +11,6 @@ from audit.packs.chinese import corpora
 from audit.packs.chinese.taggers import jieba
 from audit.packs.linear import Linear
 from audit.relations.validity import changed, measure
-from audit.resources import cache_folder
 from audit.systems.base import missing, package_version
 from audit.systems.surface import Sumy
 from audit.tasks import Input, Output, get_task
