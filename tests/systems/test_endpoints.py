@@ -9,6 +9,7 @@ import json
 import logging
 import pickle
 import re
+import threading
 import time
 from urllib.parse import quote_plus
 
