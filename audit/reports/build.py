@@ -14,7 +14,7 @@ from audit.relations import find_relation
 from audit.relations.registry import base_name
 from audit.reports.basis import COUNTS, NAMES, Basis
 from audit.reports.document import Entry, estimated, less, plain
-from audit.reports.preference import Weights
+from audit.reports.options import Weights
 from audit.reports.standings import decide, decisions, relation_entries
 from audit.statistics.rates import Rates
 
@@ -45,7 +45,7 @@ def build_report(
     families = families_of(basis.cells, "file" not in signature)
     entries = cell_entries(basis)
     relations = relation_entries(entries, basis)
-    decide(relations, basis.delta, basis.confidence, primary)
+    decide(relations, basis, primary)
     # Intervals that are expected to miss are told from two on.
     number = sum(cell["fs_rate"]["value"] is not None and cell["fs_rate"]["low"] is not None for cell in entries)
     if (missing := (1 - basis.confidence) * number) >= 2 - 1e-9:
@@ -103,7 +103,7 @@ def _cell(basis: Basis, at: int, row: Mapping[Any, Any]) -> Entry:
         cell["rejected"] = int(row["rejected"])
     published = plain(row.get("sr_observed"))
     if published is None:
-        cell |= genuine_rates(basis.rates_of_cell(at), cell["judged"], None)
+        cell |= genuine_rates(basis.of_cells[at], cell["judged"], None)
     else:  # totals that were published as rates
         false = plain(row["fs_rate"])
         genuine = None if false is None else published * (1 - false)

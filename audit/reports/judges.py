@@ -18,7 +18,7 @@ from audit.false_satisfaction.judged import JUDGE, JudgeRow, find_judge, last_an
 from audit.judging.accounts import reading_as_manager
 from audit.judging.judges import own_systems
 from audit.messages import message
-from audit.reports.document import Entry, Signature
+from audit.reports.document import Entry
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import UNKNOWN, Say, count, estimate, number
 from audit.statistics.judges import against, rate
@@ -114,7 +114,7 @@ def _part(task: str, kind: str, given: pd.DataFrame) -> Entry:
     return part
 
 
-def proxy_judges(judges: Sequence[Entry], settings: Signature) -> list[Entry]:
+def proxy_judges(judges: Sequence[Entry], settings: Entry) -> list[Entry]:
     """Return the judges that are among a report's proxies."""
     names = [name.removeprefix(JUDGE) for name in settings.get("proxy", {}).get("names", []) if name.startswith(JUDGE)]
     rows = ((judge, JudgeRow(judge["judge"], judge["name"], judge["version"], "")) for judge in judges)

@@ -83,7 +83,7 @@ def _of_study(basis: Basis, study: Any) -> Basis:
     judged, checked = of_cells(basis.judged, places), of_cells(basis.checked, places)
     comparisons = {id: one for id, one in basis.comparisons.items() if id == study}
     cells = basis.cells.iloc[places].reset_index(drop=True)
-    return replace(basis, cells=cells, judged=judged, checked=checked, comparisons=comparisons, _of_cells={})
+    return replace(basis, cells=cells, judged=judged, checked=checked, comparisons=comparisons)
 
 
 def _within(basis: Basis, keep: np.ndarray, own: np.ndarray) -> Basis:
@@ -115,7 +115,7 @@ def _rate(entry: Entry, name: str | None, relation: str | None, system: str, par
     cells, checked, judged = _occupied(entry, part, relations, system)
     if not cells:
         return []
-    rates, reason = part.rates_of_cell(cells[0]) if len(cells) == 1 else part.rates(cells), None
+    rates, reason = part.of_cells[cells[0]] if len(cells) == 1 else part.rates(cells), None
     if rates.genuine is not None and rates.genuine.value is None:
         reason = message("slices.bounds_only")
     elif rates.genuine is None:

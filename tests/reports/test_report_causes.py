@@ -12,8 +12,7 @@ from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate
 from audit.judging.causes import CAUSES
 from audit.judging.samples import ask_next
-from audit.reports.evidence import cause_entries
-from audit.reports.study import study_report
+from audit.reports.study import cause_entries, study_report
 from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store

@@ -12,9 +12,8 @@ from audit.corpora.slices import find_slicing
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import ask_next
 from audit.reports.document import estimated
-from audit.reports.evidence import evidence
 from audit.reports.sections import slice_table, worst_table
-from audit.reports.study import report_of, study_report
+from audit.reports.study import evidence, report_of, study_report
 from audit.reports.words import Say
 from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
