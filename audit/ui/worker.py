@@ -25,8 +25,7 @@ from audit.reports.document import Entry
 from audit.reports.html import to_html
 from audit.reports.judges import judges_report
 from audit.reports.progress import totals
-from audit.reports.quality import quality_report
-from audit.reports.record import judging_record
+from audit.reports.quality import judging_record, quality_report
 from audit.reports.study import Evidence, evidence, report_of
 from audit.statistics.intervals import Target
 from audit.store import open_store

@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 from audit.judging.settings import JudgingSettings
-from audit.reports.quality import quality_report
-from audit.reports.record import RECORD_COLUMNS, Record
+from audit.reports.quality import RECORD_COLUMNS, Record, quality_report
 
 POSITIVE, NEGATIVE = frozenset({"positive"}), frozenset({"negative"})
 

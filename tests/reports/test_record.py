@@ -9,7 +9,7 @@ from audit.judging import control_questions
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import undo
 from audit.keys import uniform
-from audit.reports.record import RECORD_COLUMNS, judging_record
+from audit.reports.quality import RECORD_COLUMNS, judging_record
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ from audit.judging.judgements import judge
 from audit.judging.labels import answer_with_gold
 from audit.judging.queue import next_question
 from audit.judging.samples import ask_next, draw_validity
-from audit.reports.plan import plan
-from audit.reports.progress import cells_at_work
+from audit.reports.progress import cells_at_work, plan
 from audit.reports.study import cells_of_report, evidence, study_report
 from audit.runner.executors import InProcess
 from audit.runner.run import run
