@@ -48,7 +48,13 @@ def all_of(engine, study):
 @pytest.mark.slow
 def test_another_study_and_its_answers_change_nothing_of_a_study(own, toy_relations, tmp_path):
     engine = open_store(str(tmp_path / "audit.db"), create=True)
-    run(engine, films("Film", 90, ("positive", "negative")), own.specs("calm", "nervous"), toy_relations[:1], InProcess())
+    run(
+        engine,
+        films("Film", 90, ("positive", "negative")),
+        own.specs("calm", "nervous"),
+        toy_relations[:1],
+        InProcess(),
+    )
     ask_next(engine, SampleOptions(40))
     answer_with_gold(engine)
     before = all_of(engine, 1)
