@@ -21,14 +21,12 @@ from audit.false_satisfaction.resolution import Whose
 from audit.judging.activity import overview
 from audit.messages import message
 from audit.reports.agreement import stored_agreement
-from audit.reports.document import Entry, ReportDocument
-from audit.reports.evidence import Evidence, evidence
+from audit.reports.document import Entry
 from audit.reports.html import to_html
 from audit.reports.judges import judges_report
 from audit.reports.progress import totals
-from audit.reports.quality import quality_report
-from audit.reports.record import judging_record
-from audit.reports.study import report_of
+from audit.reports.quality import judging_record, quality_report
+from audit.reports.study import Evidence, evidence, report_of
 from audit.statistics.intervals import Target
 from audit.store import open_store
 
@@ -94,9 +92,7 @@ def _evidence(database: _Database, whose: Whose, study: int | None = None) -> Ev
     return evidence(database.engine, whose, study)
 
 
-def _report(
-    database: _Database, *, whose: Whose, target: Target, delta: float, study: int | None = None
-) -> ReportDocument:
+def _report(database: _Database, *, whose: Whose, target: Target, delta: float, study: int | None = None) -> Entry:
     return report_of(_evidence(database, whose, study), target=target, delta=delta)
 
 

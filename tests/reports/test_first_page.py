@@ -9,7 +9,7 @@ from audit.exchange.rerank import rerank
 from audit.false_satisfaction.accuracy import RightOutputs, SystemAccuracy
 from audit.messages import phrase
 from audit.reports.first_page import first_lines, next_lines, verdict
-from audit.reports.preference import read_weights
+from audit.reports.options import read_weights
 from audit.reports.standings import add_accuracy
 from audit.reports.words import Say
 

@@ -25,8 +25,8 @@ from audit.files import read_table, sha_of
 from audit.keys import fingerprint
 from audit.relations import Outcome
 from audit.relations.registry import base_name, name_order
-from audit.reports.evidence import relation_entries, system_entries
 from audit.reports.frames import Table, Tables
+from audit.reports.study import relation_entries, system_entries
 from audit.statistics.intervals import effective_interval, effective_size
 from audit.statistics.orders import letters_of
 from audit.store import table_of, tables
