@@ -17,13 +17,13 @@ from audit.exchange.export import to_export
 from audit.judging.accounts import reading_as
 from audit.judging.answers import is_counted
 from audit.judging.labels import QUESTION, exported_id
-from audit.judging.words import own_words
+from audit.judging.words import words_of
 from audit.store.bulk import BATCH
 from audit.store.copying import in_utc
 from audit.store.core import annotator, answer, input_table, judge_answer, judgement, question
 from audit.store.dump import spelled
 from audit.studies.deviations import questions_of
-from audit.tasks import Input, Task, base_of, get_task, lists_answers, matches, takes_several, wording
+from audit.tasks import Input, Task, base_of, get_task, lists_answers, matches, takes_several
 from audit.tasks.classification import PLUS
 from audit.tasks.questions import ABOUT_OUTPUTS, UNSURE
 
@@ -31,6 +31,8 @@ CONTROL, OBJECT, OUTPUT = "answer", "text", "output"
 """Names of the tags of the labelling config."""
 LANGUAGE, TARGET = "language", "target_language"
 """Names under which a task's data have the language of the text, and that it is translated into."""
+ASKED = "question"
+"""And under which they have what is asked, in the words of its study."""
 
 
 def to_label_studio(
@@ -69,7 +71,7 @@ def _config(connection: Connection, task: Task) -> str:
     What comes back of a choice is the label, its `alias`. Of a translation the codes of the two languages stand above
     text and output.
     """
-    words, several = wording(task.name, own=own_words(connection, task.name)), takes_several([task.name])
+    words, several = words_of(connection).wording(task.name), takes_several([task.name])
     translates = base_of(task.name) == "translation"
     view = Element("View")
 
@@ -79,7 +81,7 @@ def _config(connection: Connection, task: Task) -> str:
             SubElement(view, "Header", size="6", value=f"${language}")
         SubElement(view, "Text", name=name, value=f"${name}")
 
-    text(words.question, LANGUAGE, OBJECT)
+    text(f"${ASKED}", LANGUAGE, OBJECT)
     if task.question_kind == "pair":
         text(words.output, TARGET, OUTPUT)
     choices = SubElement(view, "Choices", name=CONTROL, toName=OBJECT, choice="multiple" if several else "single")
@@ -111,7 +113,8 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
         .subquery()
     )
     query = (
-        select(question.c.id, question.c.key, question.c.output, input_table.c.texts, input_table.c.languages)
+        select(question.c.id, question.c.key, question.c.study_id, question.c.output)
+        .add_columns(input_table.c.texts, input_table.c.languages)
         .add_columns(counting.c.id.label("judgement"), counting.c.annotator_id, counting.c.name, counting.c.role)
         .add_columns(counting.c.answer, counting.c.comment, counting.c.shown_at, counting.c.decided_at)
         .join(input_table, input_table.c.id == question.c.input_id)
@@ -125,13 +128,14 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
         )
         .order_by(question.c.id, counting.c.id)
     )
-    several = takes_several([task])
+    several, words = takes_several([task]), words_of(connection)
     rows = connection.execution_options(stream_results=True, yield_per=BATCH).execute(query).mappings()
     for id, question_rows in groupby(rows, key=lambda row: row["id"]):
         votes = list(question_rows)
         item = Input.stored(votes[0]["texts"], votes[0]["languages"])
         data: dict[str, Any] = {OBJECT: "\n\n".join(item.texts), LANGUAGE: ",".join(item.languages[: len(item.texts)])}
         data |= {TARGET: item.target, QUESTION: bytes(votes[0]["key"]).hex(), OUTPUT: votes[0]["output"]}
+        data[ASKED] = words.wording(task, study_id=votes[0]["study_id"]).question
         annotations = [_annotation(vote, several) for vote in votes if vote["judgement"] is not None]
         known = {name: value for name, value in data.items() if value is not None}
         yield {"id": id, "data": known, "annotations": annotations, "predictions": []}

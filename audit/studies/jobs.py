@@ -380,7 +380,7 @@ def carry_out(
     study, corpus = plan.study, corpus_planned(plan.study, uploaded)
     relations = relations_planned(corpus, study)
     if written := {key: value for key, value in plan.words.items() if value}:
-        set_words(engine, study["task"], written, by=by, change=change_words)
+        set_words(engine, study["task"], corpus.name, written, by=by, change=change_words)
     begin("run")
     ran = run(engine, corpus, study["systems"], relations, executor, plan.options(), watcher)
     gold = None
