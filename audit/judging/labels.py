@@ -28,8 +28,9 @@ from audit.files import (
     read_table,
     read_text,
     refuse_unknown_columns,
+    text_of,
 )
-from audit.judging.accounts import checked_name, gold_id
+from audit.judging.accounts import checked_name, gold_id, note
 from audit.judging.answers import command, is_disputed
 from audit.judging.asides import check_comment
 from audit.judging.asking import gold_labels, make_questions
@@ -91,18 +92,20 @@ class _StudioTask(BaseModel):
     annotations: list[_Annotation]
 
 
-def read_labels(path: str | Path, columns: Mapping[str, str] = MappingProxyType({})) -> Labels:
+def read_labels(
+    path: str | Path, columns: Mapping[str, str] = MappingProxyType({}), content: bytes | None = None
+) -> Labels:
     """Read the labels of a table, or of Label Studio's JSON. `columns` has our name -> the file's, of `COLUMNS`: a
     column (`label` may be several with + between them, one for each annotator), or a name in a task's data and for
-    `label` the Choices tag. Raises BadFile, with the line or task."""
+    `label` the Choices tag. `content` is what an upload holds. Raises BadFile, with the line or task."""
     path = Path(path)
     refuse_unknown_columns(columns, COLUMNS)
     if path.suffix.lower() == ".json":
         with suppress(ValueError):  # reading it as a table says why
-            tasks = parse_json(read_text(path))
+            tasks = parse_json(read_text(path) if content is None else text_of(path, content))
             if isinstance(tasks, list) and any(isinstance(task, dict) and "data" in task for task in tasks):
                 return _of_studio(path, tasks, columns)
-    table = read_table(path, ["label", "text"], COLUMNS, columns=columns, may_be_empty=["label"])
+    table = read_table(path, ["label", "text"], COLUMNS, columns=columns, content=content, may_be_empty=["label"])
     return _of_table(path, table, "line")
 
 
@@ -229,13 +232,14 @@ def import_labels(
     language: str = "en",
     all_known: bool = False,
     role: Role = "annotator",
+    by: int | None = None,
 ) -> Imported:
     """Store labels as judgements, or as adjudications, in one transaction; the same file again adds nothing. A label is
     about a question by its key, or about the input (and where people judge each output, the `output`) that these texts
     in this `language` are; questions are made for what has none, and what the database does not have is counted, or
     refused (`all_known`). `renamed` maps the file's labels to the task's; `annotator` names who gave them, where the
-    file names at most one. Raises AuditError."""
-    with unit_of_work(engine, None, owner=True) as work:
+    file names at most one. `by` is a manager's account, or None: the owner of the database. Raises AuditError."""
+    with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         connection = work.connection
         of_task = _task(connection, task)
@@ -259,6 +263,8 @@ def import_labels(
         people = _elsewhere_accounts(connection, sorted({name for name, _ in clear}), role)
         chosen = {(people[name], id): label for (name, id), label in clear.items()}
         added, changed = (_decide if role == "adjudicator" else _vote)(work, chosen)
+        if by is not None:
+            note(connection, by, "labels imported", added=added, changed=changed)
         work.finish()
         questions = sorted({question_id for _, question_id in chosen})
         too_few = _count(connection, questions, question.c.filled.is_(False)) if role == "annotator" else 0

@@ -494,8 +494,7 @@ def causes(report: Entry, say: Say) -> Sections:
     def shares(entry: Entry) -> str:
         named = sorted((one for one in entry["causes"] if one["count"]), key=lambda one: -one["share"]["value"])
         texts = (
-            f"{say('cause.' + one['cause'])} {say.rate(one['share'], PERCENT)} ({count(one['count'])})"
-            for one in named
+            f"{say('cause.' + one['cause'])} {say.rate(one['share'], PERCENT)} ({count(one['count'])})" for one in named
         )
         return say.list(texts, "semicolon")
 

@@ -388,8 +388,8 @@ class Question(SQLModel, table=True):
     source_input_id: int | None = None
     """The input of the source of the best-ranked drawn group that it is about: questions that share it are about
     versions of one text. Null: it is about no group, as ratings are. Derived, as `priority` is."""
-    studies: str = Field(default="", sa_column_kwargs={"server_default": ""})
-    """Ids of the studies of these pairs, each between commas: `,1,12,`. Derived, as `priority` is."""
+    study_id: int | None = None
+    """The first study with such a group, in whose words people are asked. Derived, as `priority` is."""
 
 
 class Annotator(SQLModel, table=True):

@@ -21,7 +21,7 @@ from audit.ui import background_cache
 from audit.ui.background_cache import QUICK, AnswerCache, CachedAnswer, computed, state_of
 from audit.ui.worker import Request
 
-DEFAULTS = {"whose": "both", "target": "population", "delta": 0.0}
+DEFAULTS = {"whose": "both"}
 
 
 def ask(database, name, **values):
