@@ -38,18 +38,6 @@ def moods(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def pairs(tmp_path_factory):
-    """A classifier of pairs."""
-    texts = {
-        ("the man sleeps", "the man is fine"): 1,
-        ("the man sleeps", "the man walk"): 0,
-        ("it rains today", "it rains"): 2,
-    }
-    names = ["contradiction", "neutral", "entailment"]
-    return classifier(tmp_path_factory.mktemp("pairs") / "nli", names, texts)
-
-
-@pytest.fixture(scope="module")
 def reader(tmp_path_factory):
     """A model that finds where Anna and Ben live, and that nobody said what Anna eats."""
     import torch
@@ -183,12 +171,14 @@ def test_summaries(summarizer, tmp_path):
     assert (len(cut.details["read"]), cut.details["cut"] > 0) == (system.longest, True)
     with pytest.raises(BadFile, match="does not say its task"):
         get_system(f"transformers:{summarizer}")
+    with pytest.raises(BadFile, match="model.toml: .*it must be ForQuestionAnswering"):
+        get_system(file(tmp_path, f'model = "{summarizer}"\ntask = "question-answering"'))
 
 
 # Texts that are too long, and what identifies a system
 
 
-def test_what_is_too_long_is_read_in_windows(moods, pairs, encoder, tmp_path):
+def test_what_is_too_long_is_read_in_windows(moods, encoder, tmp_path):
     """The mean of the windows' probabilities by their tokens, as the model says them of each window alone."""
     import torch
     import transformers
@@ -209,8 +199,6 @@ def test_what_is_too_long_is_read_in_windows(moods, pairs, encoder, tmp_path):
     assert output.details is None
     assert output.score == pytest.approx((total / weight).max().item(), abs=1e-5)
     assert system.run([long, Input.of("a dull book")])[0] == output
-    (pair,) = get_system(file(tmp_path, f'model = "{pairs}"\nmax_length = 16')).run([Input.of(long.text, "it rains")])
-    assert pair.label in ("entailment", "neutral", "contradiction")
     (alike,) = get_system(file(tmp_path, f'model = "{encoder}"\nmax_length = 10')).run([Input.of(long.text, long.text)])
     assert alike.score == pytest.approx(1)
 
@@ -226,18 +214,6 @@ def test_the_version_is_what_the_files_hold_and_not_where_they_are(moods, tmp_pa
     content[-1] ^= 1
     weights.write_bytes(content)
     assert get_system(f"transformers:{elsewhere}").version != before.version
-
-
-@pytest.mark.parametrize(
-    ("more", "problem"),
-    [
-        ('task = "question-answering"', "it must be ForQuestionAnswering"),
-        ('task = "similarity"', "it must be an encoder, or ForSequenceClassification with one number"),
-    ],
-)
-def test_a_model_that_does_not_fit_the_task_is_refused(moods, tmp_path, more, problem):
-    with pytest.raises(BadFile, match=f"model.toml: .*{problem}"):
-        get_system(file(tmp_path, f'model = "{moods}"\n{more}'))
 
 
 # Spans
