@@ -171,7 +171,7 @@ def test_summaries(summarizer, tmp_path):
     assert (len(cut.details["read"]), cut.details["cut"] > 0) == (system.longest, True)
     with pytest.raises(BadFile, match="does not say its task"):
         get_system(f"transformers:{summarizer}")
-    with pytest.raises(BadFile, match="model.toml: .*it must be ForQuestionAnswering"):
+    with pytest.raises(BadFile, match=r"model.toml: .*it must be ForQuestionAnswering"):
         get_system(file(tmp_path, f'model = "{summarizer}"\ntask = "question-answering"'))
 
 
