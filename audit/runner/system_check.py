@@ -14,7 +14,7 @@ from audit.runner.studies import Sampled
 from audit.runner.system_runner import FIRST, advice, loaded
 from audit.systems import get_system, is_own
 from audit.systems.base import HasPairs, System
-from audit.systems.foreign import contained, hearing, shown
+from audit.systems.foreign import contained
 from audit.tasks import Input, Task, get_task, matches
 
 TEXTS = {
@@ -29,11 +29,10 @@ TEXTS = {
 
 @dataclass(frozen=True)
 class CheckedInput:
-    """An input, what the system said of it, word for word as far as that is known, and what is stored of that."""
+    """An input, and what is stored of what the system said of it."""
 
     texts: tuple[str, ...]
     languages: tuple[str, ...]
-    said: tuple[str, ...] = ()
     label: str | None = None
     score: float | None = None
     text: str | None = None
@@ -147,11 +146,8 @@ class _Asked:
             ready(self.spec, identity := Identity.of(get_system(self.spec)))
         answers = []
         for item in self.inputs:
-            with hearing() as heard:
-                returned = Batch(self.spec, self.task, (item,), identity=identity).work()
-            said = tuple(value if isinstance(value, str) else shown(value) for value in heard)
-            label, score, text, error, _ = returned.rows[0]
-            answers.append(CheckedInput(item.texts, item.languages, said, label, score, text, error, returned.seconds))
+            returned = Batch(self.spec, self.task, (item,), identity=identity).work()
+            answers.append(CheckedInput(item.texts, item.languages, *returned.rows[0][:4], seconds=returned.seconds))
         return answers
 
 

@@ -23,7 +23,7 @@ from audit.files import raw_json
 from audit.keys import fingerprint
 from audit.resources import data_file
 from audit.systems.endpoint import HELP, OverHttp, Remote, Service, TaskName, Text, read_system_file
-from audit.systems.foreign import number, shown, tell_heard
+from audit.systems.foreign import number, shown
 from audit.tasks import Input, Output, Task, base_of, get_task, text_names
 from audit.tasks.question_answering import UNANSWERABLE
 from audit.user_models import UserModel, refuse
@@ -487,7 +487,6 @@ class Chat(OverHttp):
 
     def _output(self, reply: Reply) -> Output:
         """Return the output in an answer. Raises NoAnswer where there is none."""
-        tell_heard(reply.text)
         if self.key == "label":
             label = choice_in(reply.text, self.words)
             word = next(word for word, meaning in self.words.items() if meaning == label)

@@ -11,7 +11,6 @@ import pytest
 from audit.errors import AuditError, BadOutput
 from audit.runner.batch import Batch
 from audit.systems import get_system
-from audit.systems.foreign import hearing
 from audit.tasks import Input, Output
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference" / "systems.md"
@@ -67,9 +66,7 @@ def test_the_examples_of_the_docs(module):
     ],
 )
 def test_what_may_be_handed_over(module, source, name, wanted):
-    with hearing() as heard:
-        assert get_system(f"{module(source)}:{name}").run([Input.of("good")]) == [wanted]
-    assert len(heard) == 1  # word for word, for who tries a system
+    assert get_system(f"{module(source)}:{name}").run([Input.of("good")]) == [wanted]
 
 
 PAIR = Input.of("我喜欢猫。", "我喜欢狗。", language="zh")
