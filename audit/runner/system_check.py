@@ -147,7 +147,8 @@ class _Asked:
         answers = []
         for item in self.inputs:
             returned = Batch(self.spec, self.task, (item,), identity=identity).work()
-            answers.append(CheckedInput(item.texts, item.languages, *returned.rows[0][:4], seconds=returned.seconds))
+            label, score, text, error, _ = returned.rows[0]
+            answers.append(CheckedInput(item.texts, item.languages, label, score, text, error, returned.seconds))
         return answers
 
 
