@@ -367,7 +367,6 @@ def check(
     rows = [
         {
             "text": " | ".join(answer.texts)[:60],
-            "said": ", ".join(answer.said)[:60],
             "output": str(answer.error or answer.label or answer.text or "")[:60],
             "score": None if answer.score is None else f"{answer.score:.3f}",
             "seconds": f"{answer.seconds:.3f}",

@@ -15,7 +15,7 @@ from audit.runner.options import TIME_LIMIT
 from audit.runner.studies import Sampled
 from audit.runner.trials import FIRST, advice
 from audit.systems.base import HasPairs, System
-from audit.systems.foreign import foreign, hearing, shown
+from audit.systems.foreign import foreign
 from audit.tasks import Input, Output, Task, get_task, matches
 
 TEXTS = {
@@ -30,11 +30,10 @@ TEXTS = {
 
 @dataclass(frozen=True)
 class CheckedInput:
-    """An input, what the system said of it, word for word as far as that is known, and what is stored of that."""
+    """An input, and what is stored of what the system said of it."""
 
     texts: tuple[str, ...]
     languages: tuple[str, ...]
-    said: tuple[str, ...] = ()
     label: str | None = None
     score: float | None = None
     text: str | None = None
@@ -111,12 +110,10 @@ def check_system(
 
 def _answer(batch: Batch) -> CheckedInput:
     (item,), started = batch.inputs, perf_counter()
-    with hearing() as heard:
-        returned = outcome(InProcess().submit(batch))
-    said = tuple(value if isinstance(value, str) else shown(value) for value in heard)
+    returned = outcome(InProcess().submit(batch))
     output = Output(error=returned.reason) if isinstance(returned, Lost) else returned.outputs[0]
     own = (output.label, output.score, output.text, output.error, perf_counter() - started)
-    return CheckedInput(item.texts, item.languages, said, *own)
+    return CheckedInput(item.texts, item.languages, *own)
 
 
 def _inputs_of(system: System, task: Task, texts: Sequence[str]) -> list[Input]:

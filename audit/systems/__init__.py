@@ -38,7 +38,6 @@ for _name, _maker, _argument in (
     ("transformers", "models:transformers", "MODEL|FILE.toml"),
     ("rapidfuzz", "surface:RapidFuzz", ""),
     ("word-jaccard", "surface:WordJaccard", ""),
-    ("trigram-cosine", "surface:TrigramCosine", ""),
     ("lead-3", "surface:Lead", ""),
 ):
     SYSTEMS.register(_name, f"audit.systems.{_maker}", argument=_argument, listed=not _argument)

@@ -23,7 +23,7 @@ from audit.files import raw_json
 from audit.keys import fingerprint
 from audit.resources import data_file
 from audit.systems.endpoint import HELP, OverHttp, Remote, Service, TaskName, Text, read_system_file
-from audit.systems.foreign import number, shown, tell_heard
+from audit.systems.foreign import number, shown
 from audit.tasks import Input, Output, Task, base_of, get_task, text_names
 from audit.tasks.question_answering import UNANSWERABLE
 from audit.user_models import UserModel, refuse
@@ -248,17 +248,17 @@ class ChatClient:
         self._headers = {**endpoint.headers, **key}
         temperature = endpoint.temperature if endpoint.temperature is not None or endpoint.effort else 0.0
         sampling: dict[str, Any] = {"temperature": None if temperature == "default" else temperature}
+        effort, most, logprobs = endpoint.effort, endpoint.max_tokens, endpoint.logprobs or None
         if self.responses:
-            include = ["message.output_text.logprobs"] if endpoint.logprobs else None
-            effort = {"effort": endpoint.effort} if endpoint.effort else None
-            sampling |= {"max_output_tokens": endpoint.max_tokens, "reasoning": effort, "include": include}
+            sampling |= {"max_output_tokens": most, "reasoning": effort and {"effort": effort}}
+            sampling |= {"include": logprobs and ["message.output_text.logprobs"]}
         else:
-            sampling |= {"max_tokens": endpoint.max_tokens, "reasoning_effort": endpoint.effort}
-            sampling |= {"logprobs": endpoint.logprobs or None}
+            sampling |= {"max_tokens": most, "reasoning_effort": effort, "logprobs": logprobs}
         self.sampling = {name: value for name, value in sampling.items() if value is not None} | endpoint.request
-        about = {"url": endpoint.url, "model": endpoint.model, "headers": endpoint.headers}
-        self.settings = {**about, "structured": endpoint.structured, **self.sampling}
-        """What may change an answer, for the database: neither secrets nor the pace."""
+        self.settings: dict[str, Any] = {
+            **{name: getattr(endpoint, name) for name in ("url", "model", "headers", "structured")},
+            **self.sampling,
+        }
         self.service = Service(file, [endpoint.url, *self._headers.values()], endpoint.timeout)
 
     def _body(self, messages: Sequence[Message], key: str, value: Mapping[str, Any]) -> dict[str, Any]:
@@ -335,16 +335,15 @@ class ChatClient:
                 raise BadOutput(f"the endpoint answers with an error: {said}") from None
             wanted = "output" if self.responses else "choices[0].message"
             raise BadOutput(f"no answer of a chat endpoint, which has {wanted}: {shown(document)}") from None
-        clean = [self.service.without_secrets(str(text or ""), least=8) for text in (content, beside, refusal)]
-        content, beside, refusal = clean
+        content, beside, refusal = (
+            self.service.without_secrets(str(text or ""), least=8) for text in (content, beside, refusal)
+        )
         answer, aloud = without_reasoning(content)
         reasoning = "\n".join(filter(None, [beside.strip(), aloud]))
         details = {name: value for name, value in (("reasoning", reasoning), ("used", used)) if value}
         what = "only reasoning came, which" if reasoning and not answer.strip() else "the answer"
-        if refusal:
-            problem = "the model refused to answer"
-        elif end == "content_filter":
-            problem = "the endpoint's content filter kept the answer back"
+        if refusal or end == "content_filter":
+            problem = "the model refused to answer" if refusal else "the endpoint's content filter kept the answer back"
         elif end in ("length", "max_output_tokens"):
             problem = f"{what} was cut off at the most tokens that it may have (finish_reason length)"
         elif not answer.strip():
@@ -358,12 +357,9 @@ class ChatClient:
 
     def _used(self, usage: Mapping[str, Any], characters: int, share: float) -> dict[str, Any]:
         """Return the tokens that an answer says it took, in, out, and of these for reasoning, and what they cost."""
-        parts = usage.get("completion_tokens_details") or usage.get("output_tokens_details") or {}
-        numbers = {
-            "in": usage.get("prompt_tokens", usage.get("input_tokens")),
-            "out": usage.get("completion_tokens", usage.get("output_tokens")),
-            "reasoning": parts.get("reasoning_tokens"),
-        }
+        sent, written = ("input", "output") if self.responses else ("prompt", "completion")
+        numbers = {"in": usage.get(f"{sent}_tokens"), "out": usage.get(f"{written}_tokens")}
+        numbers["reasoning"] = (usage.get(f"{written}_tokens_details") or {}).get("reasoning_tokens")
         used: dict[str, Any] = {name: value for name, value in numbers.items() if isinstance(value, int) and value}
         if used and (price := self.endpoint.price):
             cost = share * price.of(1, characters, used.get("in"), used.get("out"))
@@ -487,7 +483,6 @@ class Chat(OverHttp):
 
     def _output(self, reply: Reply) -> Output:
         """Return the output in an answer. Raises NoAnswer where there is none."""
-        tell_heard(reply.text)
         if self.key == "label":
             label = choice_in(reply.text, self.words)
             word = next(word for word, meaning in self.words.items() if meaning == label)

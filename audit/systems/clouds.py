@@ -28,7 +28,7 @@ from audit.errors import EXTRAS, AuditError, BadOutput, Declined, Unanswered, in
 from audit.files import parse_json, read_text, toml_of
 from audit.resources import data_file
 from audit.systems.endpoint import Spelled, Text, problem_of, with_variables
-from audit.systems.foreign import number, shown
+from audit.systems.foreign import shown
 from audit.systems.http import Http, HttpFile, Request, values_at
 from audit.tasks import Input, Output
 from audit.user_models import read_as
@@ -70,8 +70,7 @@ class Cloud(Http):
     Raises BadFile."""
 
     def __init__(self, spec: str, path: str = ""):
-        row = rows()[spec]
-        own = toml_of(path, read_text(path), _HELP) if path else {}
+        row, own = rows()[spec], toml_of(path, read_text(path), _HELP) if path else {}
         merged = {"name": spec, **row, **own}
         for table in ("labels", "codes"):
             said = own.get(table, {})
@@ -172,11 +171,12 @@ class Cloud(Http):
                 return [self.output(word, score)]
         return [self.output(word)]
 
-    def label_of_number(self, value: float) -> tuple[str, float]:
-        """Return the label for a number from -1 to 1, and a confidence in it."""
-        if abs(value) <= (self.row.neutral or 0.0):
-            return "neutral", max(0.0, 1 - abs(value))
-        return ("positive" if value > 0 else "negative"), min(1.0, abs(value))
+    def of_number(self, value: object) -> Output:
+        """Return the output for a number from -1 to 1: up to `neutral` (.25) from zero it is neutral; the score is
+        |number|, or 1 - |number| where neutral."""
+        if (number := self.output(None, value).score) is None or abs(number) <= (self.row.neutral or 0.0):
+            return Output("neutral", max(0.0, 1 - abs(number or 0.0)))
+        return Output("positive" if number > 0 else "negative", min(1.0, abs(number)))
 
     async def close_async(self) -> None:
         """End the connections; the lock of a token belongs to an event loop."""
@@ -186,12 +186,6 @@ class Cloud(Http):
 
 def _at(document: Any, path: str) -> Any:
     return values_at(document, path)[0]
-
-
-def _share(value: object) -> float:
-    if (found := number(value)) is None:
-        raise BadOutput(f"a score must be a number, the answer has {shown(value)}")
-    return found
 
 
 # Requests, signed
@@ -364,24 +358,17 @@ _SIGN: Mapping[str, Callable[[Cloud, Request, Input], Request]] = {
 # Answers that need more than a path
 
 
-def _number_of_google(cloud: Cloud, document: Any) -> Output:
-    """A number from -1 to 1: up to `neutral` (.25) from zero it is neutral; the score is |number|, or 1 - |number|
-    where neutral."""
-    said = _at(document, "documentSentiment")
-    return Output(*cloud.label_of_number(_share(said.get("score", 0) if isinstance(said, dict) else said)))
-
-
 def _sentences_of_corenlp(cloud: Cloud, document: Any) -> Output:
     """Each sentence is -1, 0 or 1 by its label. The text is neutral up to a mean of `neutral` (.25), so one sentence is
     what it is. The score is the mean of the probability that its sentences have the text's label."""
-    signs, labels = {"negative": -1, "neutral": 0, "positive": 1}, list(rows()["corenlp"]["labels"])
+    signs, words = {"negative": -1, "neutral": 0, "positive": 1}, list(rows()["corenlp"]["labels"])
     said = [str(cloud.output(word).label) for word in values_at(document, "sentences[*].sentiment")]
-    if unknown := [label for label in said if label not in signs] or (["none"] if not said else []):
+    if unknown := [label for label in said or ["nothing"] if label not in signs]:
         raise BadOutput(f"label {unknown[0]!r} is not one of {', '.join(signs)}")
-    label, _ = cloud.label_of_number(sum(signs[one] for one in said) / len(said))
-    places = [place for place, word in enumerate(labels) if cloud.row.labels[word] == label]
+    label = cloud.of_number(sum(signs[one] for one in said) / len(said)).label
+    places = [place for place, word in enumerate(words) if cloud.row.labels[word] == label]
     shares = values_at(document, f"sentences[*].sum(sentimentDistribution[{places[0]}:{places[-1] + 1}])")
-    return Output(label, min(1.0, sum(map(_share, shares)) / len(shares)))
+    return Output(label, min(1.0, sum(shares) / len(shares)))
 
 
 def _shares_of_alibaba(cloud: Cloud, document: Any) -> Output:
@@ -389,13 +376,13 @@ def _shares_of_alibaba(cloud: Cloud, document: Any) -> Output:
     has its own."""
     try:
         result = _at(json.loads(_at(document, "Data")), "result")
+        label = cloud.output(_at(result, "sentiment")).label
+        scores = {name: result.get(f"{name}_prob") for name in ("positive", "negative", "neutral")}
+        if scores["neutral"] is None:
+            scores["neutral"] = 1 - max(scores[name] or 0 for name in ("positive", "negative"))
     except (TypeError, ValueError):
-        raise BadOutput(f"Data must be a text that is JSON, the answer has {shown(document)}") from None
-    label = cloud.output(_at(result, "sentiment")).label
-    scores = {name: result.get(f"{name}_prob") for name in ("positive", "negative", "neutral")}
-    if scores["neutral"] is None:
-        scores["neutral"] = 1 - max(_share(scores[name] or 0) for name in ("positive", "negative"))
-    return Output(label, min(1.0, max(0.0, _share(scores.get(label or "") or 0))))
+        raise BadOutput(f"Data must be JSON with numbers, the answer has {shown(document)}") from None
+    return cloud.output(label, scores.get(label or ""))
 
 
 def _names(cloud: Cloud, document: Any, spans: Callable[[Any], Iterable[tuple[int, int, str]]]) -> Output:
@@ -415,7 +402,7 @@ def _proper_names_of_google(document: Any) -> Iterable[tuple[int, int, str]]:
 
 
 _READ: Mapping[str, Callable[[Cloud, Any], Output]] = {
-    "google-language": _number_of_google,
+    "google-language": lambda cloud, document: cloud.of_number(_at(document, "documentSentiment").get("score", 0)),
     "corenlp": _sentences_of_corenlp,
     "alibaba-sentiment": _shares_of_alibaba,
     "comprehend-entities": partial(

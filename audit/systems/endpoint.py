@@ -19,7 +19,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, Strict, 
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered, install_line, installed_extras
 from audit.files import parse_json, read_text, toml_of
 from audit.systems.base import missing
-from audit.systems.foreign import number, shortened, shown, tell_heard
+from audit.systems.foreign import number, shortened, shown
 from audit.tasks import Input, Output, get_task, labels_together, spellings, takes_several
 from audit.text.languages import is_code
 from audit.user_models import Allowed, Mistake, UserModel, read_as, refuse, sure
@@ -193,9 +193,7 @@ class OutputReader:
     def _written(self, value: object, what: str, least: int = 1) -> str:
         if isinstance(value, bool) or not isinstance(value, str | int if what == "label" else str):
             raise BadOutput(f"a {what} must be a text, the answer has {shown(value)}")
-        written = self._clean(str(value), least)
-        tell_heard(written)
-        return written
+        return self._clean(str(value), least)
 
     def _label(self, value: object) -> str:
         written = self._written(value, "label")

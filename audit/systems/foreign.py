@@ -8,7 +8,6 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from numbers import Real
 from typing import Any
 
@@ -109,23 +108,3 @@ def shown(value: object) -> str:
 def number(value: object) -> float | None:
     """Return a number of Python's or NumPy's as a float, None for anything else."""
     return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
-
-
-_HEARD: ContextVar[list[object] | None] = ContextVar("heard", default=None)
-
-
-@contextmanager
-def hearing() -> Iterator[list[object]]:
-    """Collect what systems say in this block, word for word, before it becomes an output: for trying a system."""
-    heard: list[object] = []
-    token = _HEARD.set(heard)
-    try:
-        yield heard
-    finally:
-        _HEARD.reset(token)
-
-
-def tell_heard(value: object) -> None:
-    """Tell a `hearing` block what a system said; costs nothing outside of one."""
-    if (heard := _HEARD.get()) is not None:
-        heard.append(value)

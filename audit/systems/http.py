@@ -151,7 +151,7 @@ def values_at(document: Any, path: str, needed: bool = True) -> list[Any]:
             raise BadOutput(f"the answer has no list where {path!r} has [*], but {shown(listed)}")
         values = [jmespath.search(inside, entry) for entry in listed]
     except jmespath.exceptions.JMESPathError:
-        raise BadOutput(f"{path!r} of answer is no JMESPath") from None
+        raise BadOutput(f"{path!r} of answer is no JMESPath, or does not fit the answer") from None
     if needed and None in values:
         raise BadOutput(f"the answer has nothing at {path!r}, but {shown(listed[values.index(None)])}")
     return values

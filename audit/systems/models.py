@@ -1,25 +1,25 @@
 """Models of Hugging Face's transformers as systems: `transformers:DIRECTORY`, `transformers:NAME` of a model in the
 Hugging Face cache, `transformers:FILE.toml`; and what other rooms load of such models.
 
-The tasks are those whose outputs are labels (one text, or a pair, as in inference), similarity, question answering,
-summarization, and translation (`audit.packs.translation.seq2seq`). transformers 5 has a pipeline for the first only,
-which cuts long texts off. Nothing is downloaded, no code of a model is executed, and weights are safetensors or read by
-torch's restricted unpickler.
+The tasks are those whose outputs are labels (one text, or a pair, as in inference), similarity, summarization, and
+translation (`audit.packs.translation.seq2seq`). transformers 5 has a pipeline for the first only, which cuts long texts
+off. Nothing is downloaded, no code of a model is executed, and weights are safetensors or read by torch's restricted
+unpickler.
 
 A text that is longer than the model reads is read in windows of as many tokens as it takes, each beginning with the
 last quarter of the one before (of a pair, the first text; the second is in each). The output is the mean of the
-windows' probabilities, numbers or vectors, weighted by their tokens; an answer to a question is the best of all
-windows. A summary is of the beginning, which is told (`Output.details`).
+windows' probabilities, numbers or vectors, weighted by their tokens. A summary is of the beginning, which is told
+(`Output.details`).
 """
 
 import hashlib
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, Strict
 
@@ -29,21 +29,17 @@ from audit.files import parse_json
 from audit.systems.base import System, missing, package_version
 from audit.systems.endpoint import HELP, Languages, Spelled, TaskName, Text, Words, read_system_file
 from audit.tasks import Input, Output, get_task
-from audit.tasks.question_answering import UNANSWERABLE
 from audit.user_models import UserModel
 
 INSTALL = "pip install 'audit[transformers]'"
 NOT_FINITE = "the model's numbers are not finite (NaN or infinity); its weights are broken, or its dtype is too small"
 _LENGTH, _SUMMARY = 512, 142  # Tokens of a text and of a summary where the model does not say how many
-_ANSWER = 30  # Tokens of an answer to a question at most
 _TRANSLATORS = ("marian", "m2m_100", "nllb-moe", "fsmt")  # Kinds of models that do nothing but translate
-_CLASSIFIES, _ANSWERS, _GENERATES = "ForSequenceClassification", "ForQuestionAnswering", "ForConditionalGeneration"
-_HEADS = {"question-answering": _ANSWERS, "summarization": _GENERATES, "translation": _GENERATES}
-"""What the architecture of a model for a task ends with; for other tasks it classifies texts."""
-_LOADERS = {_ANSWERS: "AutoModelForQuestionAnswering", _GENERATES: "AutoModelForSeq2SeqLM"}
+_CLASSIFIES, _GENERATES = "ForSequenceClassification", "ForConditionalGeneration"
+"""What architectures end with."""
+_GENERATED = ("summarization", "translation")
 _MODEL_FILES = frozenset({".json", ".txt", ".model", ".spm", ".safetensors", ".bin"})
 _PIECES, _PIECE = 256, 4096
-_LETTERS = r"0-9A-Za-z\u00c0-\u052f"  # Of alphabets with capitals, whose words are completed
 
 # Files of a model
 
@@ -124,69 +120,16 @@ def one_thread() -> None:
         torch.set_num_threads(1)
 
 
-# What is read
-
-
-@dataclass(frozen=True)
-class Window:
-    """A part of an input: tokens, and the first and last character of each token of the text that is cut (None for
-    others, of which the first says that there is no answer)."""
-
-    tokens: dict[str, list[int]]
-    characters: Sequence[tuple[int, int] | None] = ()
-
-    def __len__(self) -> int:
-        return len(self.tokens["input_ids"])
-
-
-class Span(NamedTuple):
-    """Characters of a text, their sum of logits (-inf: there are none), and their probability."""
-
-    sum: float
-    probability: float
-    characters: tuple[int, int] = (0, 0)
-
-
-def best_span(start: Any, end: Any, characters: Sequence[tuple[int, int] | None], longest: int) -> tuple[Span, Span]:
-    """Return the span of at most `longest` tokens of a window with the largest sum of logits, and what stands for no
-    answer. Probabilities are of start and end among the tokens of the context and the first one."""
-    import torch
-
-    places = [place for place, at in enumerate(characters) if at is not None]
-    total = start[[0, *places]].logsumexp(0) + end[[0, *places]].logsumexp(0)
-    sums = start[places][:, None] + end[places][None, :]
-    at = torch.tensor(places)
-    apart = at[None, :] - at[:, None]
-    sums = sums.masked_fill((apart < 0) | (apart >= longest), -math.inf)
-    best, span = torch.tensor(-math.inf), (0, 0)
-    if places:
-        first, last = divmod(int(sums.argmax()), len(places))
-        best = sums[first, last]
-        span = (characters[places[first]] or (0, 0))[0], (characters[places[last]] or (0, 0))[1]
-    nothing = start[0] + end[0]
-    chances = [(value - total).exp().clamp(max=1).item() for value in (best, nothing)]
-    return Span(best.item(), chances[0], span), Span(nothing.item(), chances[1])
-
-
-def whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span with the rest of the words that it begins or ends in.
-
-    >>> whole_words("In Paris, 1889.", 5, 12)
-    (3, 14)
-    """
-    words = [word.span() for word in re.finditer(f"[{_LETTERS}]+", text)]
-    begins = (first for first, last in words if first < start < last)
-    ends = (last for first, last in words if first < end < last)
-    return next(begins, start), next(ends, end)
-
-
-def by_length(texts: Sequence[Sized], size: int) -> list[list[int]]:
-    """Return places of texts in batches of about the same length, the shortest first: less is padded."""
-    order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
-    return [order[start : start + size] for start in range(0, len(order), size)]
-
-
 # The system
+
+Window = dict[str, list[int]]
+"""What a model reads at once: the tokens of an input, or of a part of it."""
+
+
+def by_length(tokens: Sequence[Sequence[int]], size: int) -> list[list[int]]:
+    """Return places of texts in batches of about the same length, the shortest first: less is padded."""
+    order = sorted(range(len(tokens)), key=lambda place: len(tokens[place]))
+    return [order[start : start + size] for start in range(0, len(order), size)]
 
 
 class PipelineFile(UserModel):
@@ -267,8 +210,6 @@ class Pipeline:
         head, names = self.head, self.names
         if self.config.get("model_type") in _TRANSLATORS:
             return "translation"
-        if head.endswith(_ANSWERS):
-            return "question-answering"
         if (self.folder / "modules.json").is_file() or (head.endswith(_CLASSIFIES) and len(names) == 1):
             return "similarity"
         if head.endswith(_CLASSIFIES) and not all(re.fullmatch(r"(LABEL_)?\d+", name) for name in names):
@@ -287,12 +228,12 @@ class Pipeline:
         """Return the kind of outputs: label, labels, number, encoder, or the task. Raises BadFile where the model is
         not made for the task."""
         head, task, several = self.head, self.task, self.config.get("problem_type") == "multi_label_classification"
-        if task in _HEADS:
-            kind, wanted = task, _HEADS[task]
-            fits = head.endswith(wanted) or (wanted == _GENERATES and bool(self.config.get("is_encoder_decoder")))
+        if task in _GENERATED:
+            kind, wanted = task, _GENERATES
+            fits = head.endswith(wanted) or bool(self.config.get("is_encoder_decoder"))
         elif task == "similarity":
             kind, wanted = "encoder", f"an encoder, or {_CLASSIFIES} with one number"
-            fits = not head.endswith(tuple(_HEADS.values()))
+            fits = not head.endswith(_GENERATES)
             if head.endswith(_CLASSIFIES):
                 kind, fits = "number", len(self.names) == 1
         else:
@@ -367,8 +308,8 @@ class Pipeline:
 
         self.prepare()
         one_thread()  # before anything is loaded: each of our processes has a core of its own
-        head = _HEADS.get(self.task, "")
-        loader = "AutoModel" if self.kind == "encoder" else _LOADERS.get(head, f"AutoModel{_CLASSIFIES}")
+        generates = "AutoModelForSeq2SeqLM" if self.task in _GENERATED else f"AutoModel{_CLASSIFIES}"
+        loader = "AutoModel" if self.kind == "encoder" else generates
         options = {"weights_only": True, "output_loading_info": True, "dtype": getattr(torch, self.file.dtype)}
         model, loading = load_part(getattr(transformers, loader), self.folder, **options)
         spare = "pooler." if self.kind == "encoder" else "\0"  # nothing is read off it
@@ -379,59 +320,48 @@ class Pipeline:
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         self.load()
-        runs = {"question-answering": self._answers, "summarization": self._summaries, "encoder": self._similarities}
+        runs = {"summarization": self._summaries, "encoder": self._similarities}
         return runs.get(self.kind, self._classes)(inputs)
 
-    def _windows(self, texts: Sequence[str], part: int = 0) -> list[Window]:
-        """Return the windows of an input, that of its texts in which `part` is too long; none: it cannot be read."""
+    def _windows(self, texts: Sequence[str]) -> list[Window]:
+        """Return the windows of an input, those of its first text where it is too long; none: it cannot be read."""
         whole = self._tokenizer(*texts, verbose=False)
-        if self.kind != "question-answering" and len(whole["input_ids"]) <= self.longest:
-            return [Window(dict(whole))]
-        beside = ["" if place == part else text for place, text in enumerate(texts)]
-        room = self.longest - len(self._tokenizer(*beside, verbose=False)["input_ids"])
+        if len(whole["input_ids"]) <= self.longest:
+            return [dict(whole)]
+        room = self.longest - len(self._tokenizer("", *texts[1:], verbose=False)["input_ids"])
         if room < 8:
             return []
-        read = self._tokenizer(
-            *texts,
-            truncation=("only_first", "only_second")[part],
-            max_length=self.longest,
-            stride=room // 4,
-            return_overflowing_tokens=True,
-            return_offsets_mapping=True,
-            verbose=False,
-        )
+        cut = {"truncation": "only_first", "max_length": self.longest, "stride": room // 4}
+        read = self._tokenizer(*texts, **cut, return_overflowing_tokens=True, verbose=False)
         names = [name for name in ("input_ids", "attention_mask", "token_type_ids") if name in read]
-        windows = []
-        for place, offsets in enumerate(read["offset_mapping"]):
-            sides = zip(read.sequence_ids(place), offsets, strict=True)
-            characters = [(at[0], at[1]) if side == part and at[1] > at[0] else None for side, at in sides]
-            windows.append(Window({name: read[name][place] for name in names}, characters))
-        return windows
+        return [{name: read[name][place] for name in names} for place in range(len(read["input_ids"]))]
 
-    def _asked(self, read: Sequence[Sequence[Window]]) -> Iterator[tuple[int, Window, Any]]:
-        """Yield each window of each input, with the input's place and what the model says of it, a row of its output.
+    def _averages(self, read: Sequence[Sequence[Window]], value: Any) -> list[Any]:
+        """Return for each input the mean of what `value(said, length)` makes of what the model says of its windows, by
+        their tokens.
+
         Raises BadOutput where any of it is NaN or infinite: comparisons with NaN are false, so that it would become a
-        label or a score like any other."""
+        label or a score like any other.
+        """
         import torch
 
         flat = [(place, window) for place, windows in enumerate(read) for window in windows]
-        for batch in by_length([window for _, window in flat], self.file.batch):
+        totals: list[Any] = [0] * len(read)
+        for batch in by_length([window["input_ids"] for _, window in flat], self.file.batch):
             chosen = [flat[number] for number in batch]
-            padded = self._tokenizer.pad([window.tokens for _, window in chosen], return_tensors="pt")
+            padded = self._tokenizer.pad([window for _, window in chosen], return_tensors="pt")
             with torch.inference_mode():
                 said = self._model(**padded.to(self._model.device))
             parts = {name: part.float().cpu() for name, part in said.items() if isinstance(part, torch.Tensor)}
             if not all(part.isfinite().all() for part in parts.values()):
                 raise BadOutput(NOT_FINITE)
             for row, (place, window) in enumerate(chosen):
-                yield place, window, {name: part[row] for name, part in parts.items()}
-
-    def _averages(self, read: Sequence[Sequence[Window]], value: Any) -> list[Any]:
-        """Return for each input the mean of what `value(said, window)` makes of its windows, by their tokens."""
-        means: list[Any] = [0] * len(read)
-        for place, window, said in self._asked(read):
-            means[place] = means[place] + value(said, window) * (len(window) / sum(map(len, read[place])))
-        return means
+                length = len(window["input_ids"])
+                totals[place] = totals[place] + length * value(
+                    {name: part[row] for name, part in parts.items()}, length
+                )
+        lengths = [sum(len(window["input_ids"]) for window in windows) for windows in read]
+        return [total / max(1, length) for total, length in zip(totals, lengths, strict=True)]
 
     def _classes(self, inputs: Sequence[Input]) -> list[Output]:
         """Return a label with its probability, the set of labels that are more probable than not, with that of the set,
@@ -470,39 +400,14 @@ class Pipeline:
 
         read = [self._windows([text]) for item in inputs for text in item.texts]
 
-        def vector(said: Any, window: Window) -> Any:
+        def vector(said: Any, length: int) -> Any:
             states = said["last_hidden_state"]
-            return states[0] if self._own["pooling"] == "first" else states[: len(window)].mean(0)
+            return states[0] if self._own["pooling"] == "first" else states[:length].mean(0)
 
         vectors = self._averages(read, vector)
         pairs = zip(vectors[::2], vectors[1::2], strict=True)
         cosines = (torch.nn.functional.cosine_similarity(first, second, dim=0).item() for first, second in pairs)
         return [Output(score=min(1.0, max(0.0, cosine))) for cosine in cosines]
-
-    def _answers(self, inputs: Sequence[Input]) -> list[Output]:
-        """Return the answer to each question as a span of its context, or that it has none.
-
-        The span with the largest sum of its start's and end's logits is the answer, unless the sum at the first token,
-        the least of all windows, is larger: then it is unanswerable.
-
-        Source: Devlin, Chang, Lee, Toutanova, "BERT: pre-training of deep bidirectional transformers for language
-        understanding" (NAACL 2019), sections 4.2 and 4.3, and its script for SQuAD.
-        """
-        read = [self._windows((question, context), part=1) for context, question in (item.texts for item in inputs)]
-        found: list[list[tuple[Span, Span]]] = [[] for _ in inputs]
-        for place, window, said in self._asked(read):
-            found[place].append(best_span(said["start_logits"], said["end_logits"], window.characters, _ANSWER))
-        return [
-            self._answer(item, spans) if spans else self._too_long(item)
-            for item, spans in zip(inputs, found, strict=True)
-        ]
-
-    def _answer(self, item: Input, spans: Sequence[tuple[Span, Span]]) -> Output:
-        best, nothing = max(best for best, _ in spans), min(nothing for _, nothing in spans)
-        if best.sum == -math.inf or nothing.sum > best.sum:
-            return Output(text=UNANSWERABLE, score=nothing.probability)
-        start, end = whole_words(item.text, *best.characters)
-        return Output(text=item.text[start:end].strip(), score=best.probability)
 
     def _summaries(self, inputs: Sequence[Input]) -> list[Output]:
         texts = [self._own["prefix"] + item.text for item in inputs]

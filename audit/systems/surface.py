@@ -2,10 +2,8 @@
 choose sentences of a text, its first ones or those that the package sumy rates best.
 """
 
-import math
 import warnings
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib import import_module
@@ -53,27 +51,10 @@ def jaccard(first: str, second: str) -> float:
     return len(words & others) / len(words | others) if words | others else 1.0
 
 
-def trigram_cosine(first: str, second: str) -> float:
-    """Return the cosine of the counts of runs of three characters, in lower case, with a space at both ends. Two texts
-    of nothing but white space have a similarity of 1.
-
-    >>> trigram_cosine("repairs", "Repairs"), round(trigram_cosine("repairs", "repaired"), 2)
-    (1.0, 0.67)
-    """
-    lines = [f" {' '.join(text.lower().split())} ".replace("  ", "") for text in (first, second)]
-    counts, others = (Counter(line[at : at + 3] for at in range(len(line) - 2)) for line in lines)
-    if counts == others:
-        return 1.0
-    lengths = sum(n * n for n in counts.values()) * sum(n * n for n in others.values())
-    return sum(n * others[run] for run, n in counts.items()) / math.sqrt(lengths) if lengths else 0.0
-
-
 _STAY = "share of characters that stay when one text is edited into the other (rapidfuzz)"
 _WORDS = "share of all different words that both texts have"
-_THREE = "cosine of the counts of three neighbouring characters"
 RapidFuzz = partial(Similarity, "rapidfuzz", edited, _STAY, scorer="ratio")
 WordJaccard = partial(Similarity, "word-jaccard", jaccard, _WORDS, words="lower case")
-TrigramCosine = partial(Similarity, "trigram-cosine", trigram_cosine, _THREE, characters=3)
 
 
 class Lead(Ready):

@@ -11,7 +11,6 @@ import pytest
 from audit.errors import AuditError, BadOutput
 from audit.runner.batch import Batch
 from audit.systems import get_system
-from audit.systems.foreign import hearing
 from audit.tasks import Input, Output
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference" / "systems.md"
@@ -67,9 +66,7 @@ def test_the_examples_of_the_docs(module):
     ],
 )
 def test_what_may_be_handed_over(module, source, name, wanted):
-    with hearing() as heard:
-        assert get_system(f"{module(source)}:{name}").run([Input.of("good")]) == [wanted]
-    assert len(heard) == 1  # word for word, for who tries a system
+    assert get_system(f"{module(source)}:{name}").run([Input.of("good")]) == [wanted]
 
 
 PAIR = Input.of("我喜欢猫。", "我喜欢狗。", language="zh")
@@ -110,11 +107,7 @@ def test_each_task_has_outputs_of_its_kind(module, task, source, wanted):
 @pytest.mark.parametrize(
     ("source", "error"),
     [
-        ("def f(text):\n  if 'bad' in text: raise ValueError('no')\n  return 'positive'", "ValueError: no"),
         ("def f(text):\n  if 'bad' in text: raise SystemExit(3)\n  return 'positive'", "SystemExit: 3"),
-        ("def f(text):\n  print(text)\n  return None if 'bad' in text else 'positive'", "returned None for 'bad'"),
-        ("def f(text): return 'positive', float('nan' if 'bad' in text else 1)", "score nan is not a number"),
-        ("def f(text): return 'great' if 'bad' in text else 'positive'", "label 'great' is not one of"),
         (
             "class f:\n  def predict(self, texts): return ['positive'] * (len(texts) + ('bad' in texts))",
             "2 outputs for 1",
@@ -122,7 +115,7 @@ def test_each_task_has_outputs_of_its_kind(module, task, source, wanted):
     ],
 )
 def test_an_input_that_it_fails_at_costs_itself_in_one_sentence(module, source, error):
-    """What hangs or ends the process: tests/runner/test_faults_systems.py."""
+    """What else there is: tests/runner/test_faults_systems.py."""
     inputs = tuple(map(Input.of, ["one", "bad", "two"]))
     first, bad, last = Batch(f"{module(source)}:f", "sentiment", inputs).work().outputs
     assert (first.label, bad.label, last.label) == ("positive", None, "positive")

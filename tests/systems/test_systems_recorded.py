@@ -79,19 +79,6 @@ def test_what_is_wrong_is_counted_and_left_out(tmp_path):
     assert answer_to(google, "L&#39;x  & R&D", "pt-BR") == Output(text='"y"')
 
 
-@pytest.mark.parametrize(
-    ("header", "rows", "says"),
-    [
-        (HEADER.replace("translation", "output"), ROWS, "past.csv: the first line has no column 'translation'"),
-        ("system,source,pivot,target,direct,alternate", ["a,b,es,fr,c,d"], "chains alone do not say"),
-        (HEADER, ['google,en,es,"It is late.,x'], "quotation mark"),
-    ],
-)
-def test_files_that_cannot_be_used(tmp_path, header, rows, says):
-    with pytest.raises(AuditError, match=says):
-        read_recording(recorded(tmp_path, rows, header=header))
-
-
 CHAINS = "system,source,pivot,target,direct,alternate,levenshtein"
 SOME_CHAINS = [
     "google,It rains.,es,fr,Il pleut.,Il pleuvait.,0.8",
