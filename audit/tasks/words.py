@@ -48,9 +48,7 @@ class ShippedGuideline(NamedTuple):
 
 def wording(task: str, language: str = ENGLISH, own: OwnWords = NO_WORDS) -> Wording:
     """Return what people read about a task in a language: nothing in it is empty, and every label has its words, as
-    have "unsure" and what is answered about groups.
-
-    A label of a user's scheme reads as it was written. A task whose plug-in is not there has its name, and no labels.
+    have "unsure" and what is answered about groups. A task whose plug-in is not there has its name, and no labels.
 
     >>> wording("inference").labels["neutral"], wording("inference", "zh").texts
     ('Neither follows nor is ruled out', ('前提', '假设'))
@@ -63,20 +61,14 @@ def wording(task: str, language: str = ENGLISH, own: OwnWords = NO_WORDS) -> Wor
 
 
 def label_words(label: str, task: str, language: str = ENGLISH, own: OwnWords = NO_WORDS) -> str:
-    """Return how a label of a task reads; one that the task does not have, as it is.
-
-    >>> label_words("refund+rude", "classification/refund+late+rude"), label_words("gone", "sentiment")
-    ('refund + rude', 'gone')
-    """
+    """Return how a label of a task reads; one that the task does not have, as it is."""
     return wording(task, language, own).labels.get(label, label)
 
 
 def shipped_guideline(task: str, language: str = ENGLISH, subject: str = "") -> ShippedGuideline:
-    """Return the guideline of questions about texts or outputs of a task, as audit or a plug-in brings it.
-
-    Guidelines of one task never share a version, whatever the texts are about: it counts up where a database with film
-    reviews alone gets other texts, too. Raises AuditError for a plug-in's version that is no number.
-    """
+    """Return the guideline of questions about texts or outputs of a task, as audit or a plug-in brings it. Those of one
+    task never share a version, whatever the texts are about. Raises AuditError for a plug-in's version that is no
+    number."""
     found, (base, _, scheme) = _task(task), task.partition("/")
     if found is None or f"task.{base}.name" in catalogue(ENGLISH):
         narrow = f"{base}-multiple" if _is_multiple(found) else f"{base}-{subject or scheme}"

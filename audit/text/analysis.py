@@ -8,9 +8,8 @@ from audit.text.tools import Spans, find_tools, spans, tag
 
 
 class Analysis:
-    """Tokens, tags and sentences of one text. Everything is computed when first asked for, then kept.
-
-    `tagger` says who finds the tokens; empty: the language's own tagger.
+    """Tokens, tags and sentences of one text, each computed when it is first asked for. `tagger` says who finds the
+    tokens; empty: the language's own tagger.
 
     >>> Analysis("It is good. I like it.").replace({3: "!"})
     'It is good! I like it.'

@@ -64,9 +64,7 @@ class _Edit(NamedTuple):
 
 def differences(before: str, after: str, language: str = "") -> list[Piece]:
     """Return the pieces of both texts in one order: those of the kinds `BEFORE` put together are `before`, those of
-    `AFTER` are `after`. What consists of spaces alone differs for these sums, and is nothing to be marked.
-
-    Words of Chinese are told apart where its tools are there and `language` is named, else signs.
+    `AFTER` are `after`. Words of Chinese are told apart where its tools are there and `language` is named, else signs.
 
     >>> [(piece.text, piece.kind.value) for piece in differences("a good film", "a very good film")]
     [('a ', 'same'), ('very ', 'added'), ('good film', 'same')]
@@ -90,13 +88,8 @@ def differences(before: str, after: str, language: str = "") -> list[Piece]:
 
 
 def paired_texts(before: Sequence[str], after: Sequence[str]) -> list[int | None]:
-    """Return for each text after the index of the text before that it is a version of; None where there is none.
-
-    Texts that changed places are paired where they went; what is left is paired by its place.
-
-    >>> paired_texts(["the sun shines", "it rains"], ["it rains hard", "the sun shines"])
-    [1, 0]
-    """
+    """Return for each text after the index of the text before that it is a version of; None where there is none. Texts
+    that changed places are paired where they went; what is left is paired by its place."""
     from rapidfuzz.distance import Indel
 
     olds, news = [[_tokens(text.lower()) for text in texts] for texts in (before, after)]
@@ -123,10 +116,8 @@ def _tokens(text: str, language: str = "") -> list[str]:
 
 def _edits(before: str, after: str, language: str) -> list[_Edit]:
     """Return the runs that are equal and those that are not: of sentences, then of words in sentences that changed.
-
-    An equal run that stands between two changes and is short beside both is none: a sign or a comma that two different
-    phrases happen to share.
-    """
+    An equal run between two changes that is short beside both is none: a sign that two different phrases happen to
+    share."""
     result: list[_Edit] = []
     for sentences in _opcodes(_SENTENCES.findall(before), _SENTENCES.findall(after)):
         old, new = (_tokens("".join(side), language) for side in (sentences.old, sentences.new))

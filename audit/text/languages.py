@@ -36,8 +36,8 @@ def is_code(code: str) -> bool:
 def two_letters(code: str) -> str:
     """Return the code of a language in ISO 639-1 where it has one there, else as it was, without region and script.
 
-    >>> two_letters("eng"), two_letters("ca"), two_letters("pt-BR"), two_letters("ast")
-    ('en', 'ca', 'pt', 'ast')
+    >>> two_letters("eng"), two_letters("pt-BR"), two_letters("ast")
+    ('en', 'pt', 'ast')
     """
     language = re.split(r"[-_]", code.strip().lower(), maxsplit=1)[0]
     return TWO_OF_THREE.get(language, language)

@@ -53,11 +53,9 @@ class _Order(NamedTuple):
 
 class NgramModel:
     """An interpolated Kneser-Ney model of texts in one language, by n-grams of 1 to `order` words, with one discount
-    for each length (Chen and Goodman, Computer Speech and Language 13, 1999, equation 24; n-grams at a text's beginning
-    keep their own counts). The shortest ones are interpolated with the uniform distribution over all words of the
-    texts, the end, and one unknown word; without a text all words are equally unknown.
-
-    The same texts make the same model, in any order; it can be pickled. NLTK's own takes a second for a sentence.
+    for each length (Chen and Goodman, Computer Speech and Language 13, 1999, equation 24). The shortest ones are
+    interpolated with the uniform distribution over all words of the texts, the end, and one unknown word. The same
+    texts make the same model, in any order. NLTK's own takes a second for a sentence.
 
     >>> model = NgramModel(["the cat sat", "the dog sat", "the cat ran"], "en")
     >>> model.perplexity("the dog ran") < model.perplexity("ran dog the") < model.perplexity("xyz xyz xyz")
@@ -82,10 +80,8 @@ class NgramModel:
         return zip(*(islice(words, start, None) for start in range(self.order)), strict=False)
 
     def perplexity(self, text: str) -> float:
-        """Return 2 to the mean bits that each word and the end of a text take: 1 and more; the higher, the less usual.
-
-        A text that was among those fitted looks more usual than it is: `HeldOut` leaves it out.
-        """
+        """Return 2 to the mean bits that each word and the end of a text take: 1 and more; the higher, the less
+        usual."""
         logs = [math.log(self._probability(gram)) for gram in self._grams(text)]
         return math.exp(-math.fsum(logs) / len(logs))
 
@@ -104,11 +100,8 @@ class NgramModel:
 
 
 class HeldOut:
-    """Models of texts that leave out a part of them each, the folds, so that a text is never measured by itself.
-
-    A text's content says its fold, so equal texts are in one, whatever their order. No more texts are fitted than have
-    `words` words: a million of film reviews take 2 s and 315 MB.
-    """
+    """Models that leave out a part of the texts each, so that a text is never measured by itself; its content says
+    which. No more texts are fitted than have `words` words: a million of film reviews take 2 s and 315 MB."""
 
     def __init__(self, texts: Iterable[str], language: str = "", folds: int = 2, words: float = 1_000_000):
         parts: list[list[str]] = [[] for _ in range(folds)]

@@ -80,20 +80,12 @@ def _continues(text: str, start: int, match: re.Match[str], cased: bool) -> bool
 
 
 def _is_dotted(text: str) -> bool:
-    """Whether a text ends in an initial, or in letters with a stop behind each: U.N., p.m.
-
-    >>> _is_dotted("by J."), _is_dotted("the U.N."), _is_dotted("it was.")
-    (True, True, False)
-    """
+    """Whether a text ends in an initial, or in letters with a stop behind each: U.N., p.m."""
     return re.search(r"(?:^|[\s(\[])[\"'“‘]*(?:[^\W\d_]\.)+$", text) is not None
 
 
 def _follows_name(text: str) -> bool:
-    """Whether the word before an initial at the end is written as a name.
-
-    >>> _follows_name("Edward I"), _follows_name("so did I"), _follows_name("But I")
-    (True, False, False)
-    """
+    """Whether the word before an initial at the end is written as a name: Edward I, not But I."""
     word = re.search(r"(\w+)\s+I$", text)
     return word is not None and word[1].istitle() and word[1].lower() not in _BEGIN
 
