@@ -1,8 +1,6 @@
 """What users write, read by pydantic models: one sentence for each mistake says where it is and what is allowed there.
-
 A field says what it takes by its type and bounds; `Allowed` says it in words, and tests it, where these are not enough.
-A field's description says why it is needed; the value of one with `repr=False` may be a secret and is never shown.
-"""
+A field's description says why it is needed; the value of one with `repr=False` may be a secret and is never shown."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -106,17 +106,14 @@ def is_file_name(name: str) -> bool:
 
 
 class FileCorpus:
-    """The rows of a table of the user's: CSV, TSV, JSONL, a JSON array, Excel or Parquet (`audit.files.read_pieces`).
+    """The rows of a table of the user's: CSV, TSV, JSONL, a JSON array, Excel or Parquet (`audit.files.read_pieces`),
+    or of a DataFrame; one above `LARGE` bytes is not kept in memory, but read again.
 
     `unit` is "document" when the median text of the first 200 has more than one sentence, unless it is given. Rows are
-    keyed by their id, or by their number (from 1) in a file without ids. `reading` says what its columns and labels
-    stand for. Classification without a scheme takes the file's own gold labels, sorted, for the scheme. `content` is
-    what the file holds, where it was read already, or a DataFrame with its columns (rows are counted from 1, and a
-    field that is missing, as NaN or None, is empty). Raises BadFile or, for a single bad row, BadRow; then no row is
-    usable. Raises AuditError for a language that is no code, and for a reading that does not fit the task.
-
-    A file above `LARGE` bytes is not kept in memory: its rows are read again when they are wanted.
-    """
+    keyed by their id, or by their number (from 1). `reading` says what columns and labels stand for. Classification
+    without a scheme takes the file's own gold labels, sorted. `content` is what the file holds, where it was read
+    already, or a DataFrame. Raises BadFile or, for a single bad row, BadRow; then no row is usable. Raises AuditError
+    for a language that is no code, and for a reading that does not fit the task."""
 
     def __init__(
         self,

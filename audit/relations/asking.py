@@ -1,9 +1,8 @@
 """What people are asked about a group: one plain question for each relation, made of what it checks and expects.
 
 An annotator needs no word of metamorphic testing: "Is the opinion the same in texts A and B?" is *yes* where the
-relation holds and *no* where it does not. A relation may bring its own question (`Relation.question`); relations of
-audit whose check says too little have theirs in `data/messages` (`[asking_of.TASK]`).
-"""
+relation holds. A relation may bring its own question (`Relation.question`); relations of audit whose check says too
+little have theirs in `data/messages` (`[asking_of.TASK]`)."""
 
 from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
@@ -48,14 +47,9 @@ def group_question(
 ) -> str:
     """Return the question about a group of this relation, in a language of the app: yes where the relation holds.
 
-    Source and follow-ups are called A, B, C, as the captions above them do (`letter`). `own` are a database's words of
-    the task: where it asks a question of its own, that is the one whose answers are compared. Of a relation whose
-    expectation is unknown, imported or with a check of its own, it is asked whether what its `summary` (else its name)
-    says can be expected.
-
-    >>> group_question("sentiment", "MR1.1")
-    'Is the opinion the same in texts A and B: positive, neutral or negative?'
-    """
+    Source and follow-ups are called A, B, C (`letter`). `own` are a database's words of the task, whose question is
+    then the one whose answers are compared. Of a relation whose expectation is unknown, imported or with a check of its
+    own, it is asked whether what its `summary` (else its name) says can be expected."""
     known = find_relation(task, relation)
     brought = {} if known is None else {ENGLISH: known.question} if isinstance(known.question, str) else known.question
     if question := brought.get(language) or brought.get(ENGLISH, ""):
@@ -75,18 +69,14 @@ def group_question(
 
 
 def letter(place: int) -> str:
-    """Return what the source (0) and the follow-ups of a group are called.
-
-    >>> [letter(place) for place in (0, 1, 26)]
-    ['A', 'B', 'A1']
-    """
+    """Return what the source (0) and the follow-ups of a group are called: A, B, and behind Z A1."""
     number, place = divmod(place, len(ascii_uppercase))
     return ascii_uppercase[place] + (str(number) if number else "")
 
 
 def text_names(roles: Sequence[str], texts: int = 1, language: str = ENGLISH) -> list[str]:
     """Return what the texts of a group are called above them, by their roles in order: by letters, and those that a
-    system made on the way (links) by what they are. `texts` is how many texts an input of the task has."""
+    system made on the way (links) by what they are. `texts` is how many texts an input has."""
     code, names, place = "group.text" if texts == 1 else "group.pair", [], 0
     for role in roles:
         names.append(phrase(language, "group.link") if role == "link" else phrase(language, code, letter=letter(place)))

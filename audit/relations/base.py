@@ -1,12 +1,10 @@
 """The one shape of all metamorphic relations.
 
-A relation is a generator over one source: it yields the members it wants executed, is sent their outputs, any number
-of times, and returns its verdict, or None where it makes no group. Most relations perturb the source once and check
-the outputs (`Fixed`): they change texts one by one (`Plain`), or several together (`Joint`; `Rewriting` where the check
-has to know which words were replaced). The ones that look at the system's own outputs on the way write the generator
-themselves (`Chained`). `uses.relation` registers a function as any of them. Outputs are stored by (system, input), so
-replaying a generator costs nothing and gives the same group.
-"""
+A relation is a generator over one source: it yields the members it wants executed, is sent their outputs, any number of
+times, and returns its verdict, or None where it makes no group. Most perturb the source once and check the outputs
+(`Fixed`): they change texts one by one (`Plain`), or several together (`Joint`; `Rewriting` where the check has to know
+which words were replaced). Those that look at the system's own outputs on the way write the generator themselves
+(`Chained`). Outputs are stored by (system, input), so replaying a generator costs nothing and gives the same group."""
 
 import random
 from collections.abc import Callable, Generator, Mapping, Sequence, Set
@@ -108,7 +106,7 @@ def always(answer: str) -> Carry:
 
 def where_same(normalise: Callable[[str], str]) -> Carry:
     """Return a carry for outputs that are judged one by one: what people say of the source's output holds for the
-    follow-up's where the two are the same text once normalised. The relation must keep meaning."""
+    follow-up's where both are the same text once normalised. The relation must keep meaning."""
     return Carry(_SameText(normalise), reads=True)
 
 
@@ -144,7 +142,7 @@ NO_SCORE = "it needs a score, and the system returns none"
 CUT = "the system reads the same of every member: the rest is cut off"
 SYSTEM_REASONS: Mapping[str, str] = {NO_SCORE: "no_score", CUT: "cut"}
 """Reasons why a group is inapplicable that lie with the system and not with its texts -> code in the catalogue. Run and
-report count these groups by system (`audit.runner.studies.inapplicable_notes`)."""
+report count these groups by system."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +155,8 @@ class Verdict:
 
 
 def cut_verdict(outputs: Sequence[Output]) -> Verdict | None:
-    """Return the verdict on a group whose members were the same to the system, since the rest of the texts was cut off;
-    None where they were not. `outputs` are those of its members that count."""
+    """Return the verdict on a group whose members (`outputs` of those that count) were the same to the system, since
+    the rest of the texts was cut off; None where they were not."""
     details = [output.details or {} for output in outputs]
     if not any(detail.get("cut") for detail in details) or len(outputs) < 2:
         return None
@@ -260,8 +258,8 @@ class Relation:
     may_break: str = ""
     """What may be another thing in a follow-up though nobody meant it: "labels of style"."""
     question: str | Mapping[str, str] = ""
-    """What people are asked about a group, where *yes* means that the relation holds there; by the code of a language,
-    or in one for all. Empty: what follows from its check (`audit.relations.asking`)."""
+    """What people are asked about a group, where *yes* means that the relation holds; by the code of a language, or in
+    one for all. Empty: what follows from its check (`audit.relations.asking`)."""
     limits: tuple[Limit, ...] = ()
     """What a follow-up must keep; set by `audit.relations.validity.limited`, which makes them a parameter, too."""
 
