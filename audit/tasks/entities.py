@@ -9,7 +9,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from audit.errors import AuditError, BadOutput
-from audit.tasks.base import Output, Wording, checked_score
+from audit.tasks.base import Output, checked_score
 
 NONE = "none"
 KINDS = ("person", "place", "organisation")
@@ -108,27 +108,6 @@ class SpanLabels(tuple[str, ...]):
         return spans is not None and write_spans(spans) == answer and {span.kind for span in spans} <= {*self}
 
 
-_ENGLISH = """
-**Read the text, and mark every name in it**, with its kind: the whole name, and nothing but the name.
-
-{labels}
-
-A title (*Mr*, *President*) and an article (*the*) before a name are no part of it. A place that stands for its team or
-government is a place. Days, languages and peoples (*Monday*, *French*) are no names here. A text may have none.
-"""
-_CHINESE = """
-**读文本，标出其中所有的名称**并选择类别：标出完整的名称，不多标也不少标。
-
-{labels}
-
-名称前的称谓（“先生”“总统”）不算名称的一部分。用地名指代球队或政府的，仍标为地点。日期、语言、民族不算。文本里可以一个名称也没有。人名包括姓和名，也包括昵称、\
-笔名；地点包括国家、省市、街道、山川和建筑；组织包括公司、机关、学校、球队、媒体。一个名称里含有另一个名称的（“北京大学”里有“北京”），只标最长的那个。同一个名称\
-出现几次，每次都要标。拿不准类别时，按它在这句话里的意思来定，不按字面；仍然拿不准，请选“不确定”。
-"""
-_NAMES = {"person": "Person", "place": "Place", "organisation": "Organisation"}
-_CHINESE_NAMES = {"person": "人名", "place": "地点", "organisation": "组织"}
-
-
 @dataclass(frozen=True)
 class EntityTask:
     """The task `entities`; with a scheme the kinds are others, and an output may differ a little: by
@@ -138,13 +117,6 @@ class EntityTask:
     scheme: str = ""
     question: str = "Which names are in this text, and what are they names of?"
     texts: int = 1
-    wordings: Mapping[str, Wording] = field(
-        default_factory=lambda: {
-            "en": Wording("entities", texts=("Text",), labels=_NAMES, guideline=_ENGLISH),
-            "zh": Wording("实体", "文本里有哪些名称，各是什么的名称？", _CHINESE_NAMES, ("文本",), guideline=_CHINESE),
-        }
-    )
-    guideline_version: int = 1
     question_kind: Literal["input", "pair"] = "input"
     examples = ("0-12 person; 17-22 place", NONE)
 

@@ -14,7 +14,7 @@ from audit.errors import AuditError, UnknownName
 from audit.messages import ENGLISH, catalogue
 from audit.resources import data_file
 from audit.tasks.base import Task, Wording, wording_of
-from audit.tasks.classification import NONE_OF_THEM, SCHEMES, Classification
+from audit.tasks.classification import NONE_OF_THEM, Classification
 
 FILM = "film"
 """What all texts of a task are about, where its words may speak of it."""
@@ -96,14 +96,14 @@ def _shipped(task: str, language: str, subject: str, _registered: int) -> Wordin
     common = {label: texts[f"label.{label}"] for label in ("unsure", "holds", "broken")}
     if found is None:
         return Wording(base, labels=common, texts=_texts(base, 2, language), output=texts["column.output"])
-    place = f"label.{base}-{scheme}" if scheme else f"label.{base}"
-    labels = {label: texts.get(f"{place}.{label}", label) for label in found.labels}
+    labels = {
+        label: texts.get(f"label.{base}-{scheme}.{label}") or texts.get(f"label.{base}.{label}", label)
+        for label in found.labels
+    }
     question = texts.get(f"task.{base}.question_{subject}") or texts.get(f"task.{base}.question", found.question)
     if _is_multiple(found):
         labels = {label: " + ".join(label.split("+")) for label in labels} | {NONE_OF_THEM: texts["label.none"]}
         question = texts[f"task.{base}.question_multiple"]
-    elif scheme and scheme not in SCHEMES:
-        labels = dict(zip(labels, labels, strict=True))
     unanswerable = texts.get(f"task.{base}.unanswerable", "")
     words = wording_of(found, language).over(
         Wording(
