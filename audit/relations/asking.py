@@ -12,18 +12,9 @@ from audit.messages import ENGLISH, catalogue, phrase
 from audit.relations import expect
 from audit.relations.base import Chained, Relation
 from audit.relations.registry import find_relation
-from audit.tasks import OwnWords, Wording, base_of, get_task, takes_sets, wording
+from audit.tasks import OwnWords, Wording, base_of, get_task, wording
 from audit.tasks.words import NO_WORDS
 
-_SAME = {
-    "classification": "asking.label",
-    "inference": "asking.inference",
-    "question-answering": "asking.answer_text",
-    "sentiment": "asking.opinion",
-    "similarity": "asking.similarity",
-    "summarization": "asking.summary",
-}
-"""Task -> the question whether what is right of one input is right of the others."""
 _CODES: dict[Any, str] = {
     expect.equivalent: "",
     expect.same_interval: "",
@@ -117,9 +108,9 @@ def _derived(task: str, check: Any, named: Mapping[str, Any], language: str, own
     codes = [""] * isinstance(check, expect.SimilarText) + [_CODES[known] for known in _CODES if known is check]
     if not codes:
         return ""
-    same = "asking.labels" if takes_sets(get_task(task)) else _SAME.get(base_of(task))
-    usual = "asking.right_output" if get_task(task).question_kind == "pair" else "asking.right"
-    return phrase(language, codes[0] or ("asking.right" if asks_otherwise else same or usual), **parameters)
+    is_pair = get_task(task).question_kind == "pair"
+    usual = "asking.opinion" if base_of(task) == "sentiment" else "asking.right_output" if is_pair else "asking.right"
+    return phrase(language, codes[0] or ("asking.right" if asks_otherwise else usual), **parameters)
 
 
 def _mapped(task: str, check: expect.Mapped, words: Wording, parameters: Mapping[str, Any], language: str) -> str:

@@ -127,9 +127,8 @@ class Composed(Fixed):
 
 
 def _source(item: Input, source: Source, seed: str) -> Source:
-    if item is source.input and not seed:
-        return source
-    return Source(item, Analysis(item.text, item.languages[0]), source.seed + seed)
+    unchanged = item is source.input and not seed
+    return source if unchanged else Source(item, Analysis(item.text, item.languages[0]), source.seed + seed)
 
 
 def _several(name: str, part: Relation) -> str:
