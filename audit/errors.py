@@ -79,8 +79,7 @@ EXTRAS = {
         "translation": "sacremoses sentencepiece",
     }.items()
     for module in modules.split()
-}
-"""Modules that come with an extra of the package, and the extra; of those that come with several, one."""
+}  # Modules that come with an extra of the package, and the extra; of those that come with several, one
 
 
 def install_line(extra: str) -> str:

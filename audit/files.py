@@ -25,8 +25,7 @@ from audit.messages import joined, message
 if TYPE_CHECKING:
     import pandas as pd
 
-SHOWN = 10
-"""How many bad rows a message lists; it always says how many there are."""
+SHOWN = 10  # How many bad rows a message lists; it always says how many there are
 
 
 def read_text(path: str | Path) -> str:
@@ -156,10 +155,8 @@ def first_lines(lines: Sequence[str], most: int) -> str:
 
 # Tables of the user's: one reader for corpora, labels, ratings and all else that has rows and columns.
 
-PIECE = 20_000
-"""Rows that are in memory at once, of a table that is read in pieces."""
-LARGE = 20 << 20
-"""Bytes above which a file is not kept in memory."""
+PIECE = 20_000  # Rows that are in memory at once, of a table that is read in pieces
+LARGE = 20 << 20  # Bytes above which a file is not kept in memory
 MISSING = frozenset({"", "NA", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None"})
 """What R, Excel, pandas and SQL write where a label is missing. "none" in small letters is a label of audit's."""
 LABEL = "label"

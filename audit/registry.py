@@ -257,8 +257,7 @@ def warn_once(sentence: str) -> None:
 
 # The kinds. What each thing is stands beside the room that registers audit's own.
 
-tasks: Registry[Any] = Registry("task", "audit.tasks")
-"""`audit.tasks.base.Task` objects."""
+tasks: Registry[Any] = Registry("task", "audit.tasks")  # `audit.tasks.base.Task` objects
 relations: Registry[Any] = Registry("relation", "audit.relations")
 """`audit.relations.base.Relation` objects by TASK/NAME, as `audit.relations.registry.register` makes it."""
 systems: Registry[Any] = Registry("system", "audit.systems")

@@ -17,10 +17,8 @@ from audit.errors import AuditError, BadFile, installed_extras
 from audit.files import first_lines, unstorable
 from audit.options import Options
 
-LARGEST = (1 << 63) - 1
-"""The largest whole number that a database holds; a bound as large as this is not worth a word."""
-_LISTED = 10
-"""Mistakes that a message lists; it always says how many there are."""
+LARGEST = (1 << 63) - 1  # The largest whole number that a database holds; a bound as large as this is not worth a word
+_LISTED = 10  # Mistakes that a message lists; it always says how many there are
 Table = TypeVar("Table", bound="UserModel")
 Taken = ParamSpec("Taken")
 Returned = TypeVar("Returned")

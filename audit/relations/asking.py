@@ -23,8 +23,7 @@ _CODES: dict[Any, str] = {
     expect.stronger: "asking.stronger",
     expect.goes_up: "asking.up",
     expect.goes_down: "asking.down",
-}
-"""Check -> its question; empty: that of the task."""
+}  # Check -> its question; empty: that of the task
 
 
 def group_question(

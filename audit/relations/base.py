@@ -82,11 +82,9 @@ class _SameText:
         return frozenset({answer}) if same else None
 
 
-unchanged = Carry(_Table(others="same"), preserves_truth=True)
-"""The follow-up means what the source means."""
+unchanged = Carry(_Table(others="same"), preserves_truth=True)  # The follow-up means what the source means
 
-nothing = Carry(_Table())
-"""The answer about the source says nothing about the follow-up."""
+nothing = Carry(_Table())  # The answer about the source says nothing about the follow-up
 
 
 def maps(answers: Mapping[str, Sequence[str]]) -> Carry:
@@ -121,8 +119,7 @@ def declared(carries: str | Sequence[str] | Mapping[str, Sequence[str]]) -> Carr
 
 
 Role = Literal["source", "follow_up", "link", "probe"]
-ANY = ("*",)
-"""Languages of a relation, or a system, that takes texts in every language."""
+ANY = ("*",)  # Languages of a relation, or a system, that takes texts in every language
 COUNTED: tuple[Role, ...] = ("source", "follow_up", "link")
 """Roles whose outputs make a satisfaction false; a probe's does not."""
 
@@ -199,8 +196,7 @@ Check = Callable[[Sequence[Output]], "Verdict | bool"]
 outputs is an error."""
 Perturb = Callable[[Analysis, random.Random], "str | list[str] | None"]
 """Analysis of a text -> follow-up text(s), or None where none would read well."""
-Words = tuple[tuple[str, str], ...]
-"""Pairs (old, new): what was replaced by what to make a follow-up."""
+Words = tuple[tuple[str, str], ...]  # Pairs (old, new): what was replaced by what to make a follow-up
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +207,7 @@ class Rewritten:
     words: Words = ()
 
 
-Rewrite = Callable[[Sequence[Analysis], random.Random], "Rewritten | None"]
-"""As `Perturb`, of all texts of a source."""
+Rewrite = Callable[[Sequence[Analysis], random.Random], "Rewritten | None"]  # As `Perturb`, of all texts of a source
 WordsCheck = Callable[[Sequence[Output], Words], "Verdict | bool"]
 """Outputs of source and follow-up, and the words that were replaced -> as a `Check`."""
 
@@ -234,8 +229,7 @@ class Relation:
     name: str
     family: str
     summary: str
-    unit: Literal["sentence", "document", "any"]
-    """The unit of its sources; `any`: both."""
+    unit: Literal["sentence", "document", "any"]  # The unit of its sources; `any`: both
     carry: Carry
     languages: tuple[str, ...] = ("en",)
     """Languages of its texts: a source with a text in another one makes no group. `ANY` alone: every language."""
@@ -247,16 +241,11 @@ class Relation:
     """Called with all parameters when some are set: says what is wrong with them, or None."""
     counterpart: str = ""
     """What it is called together with the same relation of other tasks, where it is written for several."""
-    needs: tuple[str, ...] = ()
-    """Modules of an extra without which it makes no groups; a run that lacks one is refused."""
-    grammar: bool = False
-    """Whether it reads more of a text than its characters: what its language's own tagger finds."""
-    default: bool = True
-    """Whether a run takes it that names no relations."""
-    keeps: str = ""
-    """What stays of a text that it changes: "every word"."""
-    may_break: str = ""
-    """What may be another thing in a follow-up though nobody meant it: "labels of style"."""
+    needs: tuple[str, ...] = ()  # Modules of an extra without which it makes no groups; a run that lacks one is refused
+    grammar: bool = False  # Whether it reads more of a text than its characters: what its language's own tagger finds
+    default: bool = True  # Whether a run takes it that names no relations
+    keeps: str = ""  # What stays of a text that it changes: "every word"
+    may_break: str = ""  # What may be another thing in a follow-up though nobody meant it: "labels of style"
     question: str | Mapping[str, str] = ""
     """What people are asked about a group, where *yes* means that the relation holds; by the code of a language, or in
     one for all. Empty: what follows from its check (`audit.relations.asking`)."""
@@ -382,8 +371,7 @@ class Joint(Fixed):
     """A relation that rewrites texts of a source together, and whose check needs nothing but the outputs."""
 
     rewrite: Rewrite
-    texts: tuple[int, ...] | None = None
-    """Which texts of an input are handed over, of those that it has; None: all."""
+    texts: tuple[int, ...] | None = None  # Which texts of an input are handed over, of those that it has; None: all
 
     def make_group(self, source: Source) -> tuple[list[Input], Words]:
         if not self.reads(source):

@@ -26,8 +26,7 @@ from audit.relations.expect import (
 from audit.tasks import Input, base_of
 from audit.text import Analysis
 
-BAR = " | "
-"""Stands between the names of a composition's parts."""
+BAR = " | "  # Stands between the names of a composition's parts
 
 
 def parts_of(name: str) -> list[str]:

@@ -179,8 +179,7 @@ def plain_words(text: str) -> str:
 
 # Words of a source's texts replaced by others: the same word by the same one wherever it stands.
 
-TITLES = re.compile(r"《[^《》]*》")
-"""Titles of Chinese works, which no word is replaced in."""
+TITLES = re.compile(r"《[^《》]*》")  # Titles of Chinese works, which no word is replaced in
 
 
 def replace_words(text: str, words: Words) -> str:

@@ -16,8 +16,7 @@ from audit.relations.composition import Composed, compose, parts_of
 from audit.relations.validity import VALID, limited
 from audit.tasks import TASKS, base_of
 
-RELATIONS: Registry[Relation] = registry.relations
-"""Relations by TASK/NAME."""
+RELATIONS: Registry[Relation] = registry.relations  # Relations by TASK/NAME
 ALL, DEFAULT, FAMILY = "all", "default", "family:"
 """What stands for several relations of a task where relations are named: all, those of a run that names none, and those
 of a family (`family:noise in letters`)."""

@@ -17,8 +17,7 @@ from audit.tasks.question_answering import normalised
 
 FIRST, SECOND, BOTH = (0,), (1,), (0, 1)
 """Which texts of an input: the premise or the hypothesis, the context or the question, either text of a pair."""
-SIMILAR = 0.7
-"""Similarity, 0 to 1, from which two summaries count as the same: about three words of ten may differ."""
+SIMILAR = 0.7  # Similarity, 0 to 1, from which two summaries count as the same: about three words of ten may differ
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,17 +26,13 @@ class Use:
 
     check: Check | None
     """What must hold between the outputs of source and follow-up. A threshold of it is a parameter of the relation."""
-    expects: str = ""
-    """The same in words, for the end of the relation's summary: "the label stays"."""
+    expects: str = ""  # The same in words, for the end of the relation's summary: "the label stays"
     texts: tuple[int, ...] = FIRST
-    changes: Literal["all", "one"] = "all"
-    """As of `Plain`."""
-    question: str | Mapping[str, str] = ""
-    """As of `Relation`."""
+    changes: Literal["all", "one"] = "all"  # As of `Plain`
+    question: str | Mapping[str, str] = ""  # As of `Relation`
     carry: Carry = unchanged
     unit: Literal["sentence", "document", "any"] = "any"
-    default: bool | None = None
-    """Whether a run takes it that names no relations; None: where it carries an answer."""
+    default: bool | None = None  # Whether a run takes it that names no relations; None: where it carries an answer
 
 
 EVERY: dict[str, Use] = {

@@ -31,8 +31,7 @@ _SIGNS = {
     ">": (operator.gt, "above"),
 }
 
-Fitted = Mapping[str, Any]
-"""Name of a measure that learns from a corpus -> what it has learnt."""
+Fitted = Mapping[str, Any]  # Name of a measure that learns from a corpus -> what it has learnt
 
 
 @dataclass(frozen=True)
@@ -41,19 +40,14 @@ class Measure:
 
     name: str
     summary: str
-    function: Callable[..., float]
-    """(source, follow-up) -> the number; a third argument is what `fit` returned."""
-    better: Literal["low", "high"]
-    """Which end the follow-up has that is the same as its source."""
+    function: Callable[..., float]  # (source, follow-up) -> the number; a third argument is what `fit` returned
+    better: Literal["low", "high"]  # Which end the follow-up has that is the same as its source
     least: float = 0.0
     most: float = 1.0
     version: str = "1"
-    fit: Callable[[Sequence[Input]], Any] | None = None
-    """Learns from the inputs of a study's sources."""
-    needs: tuple[str, ...] = ()
-    """Modules without which it cannot be computed."""
-    slow: bool = False
-    """Takes milliseconds a text."""
+    fit: Callable[[Sequence[Input]], Any] | None = None  # Learns from the inputs of a study's sources
+    needs: tuple[str, ...] = ()  # Modules without which it cannot be computed
+    slow: bool = False  # Takes milliseconds a text
 
     def of(self, source: Input, follow_up: Input, fitted: object = None) -> float:
         """Return the number, NaN where it cannot be known. Raises AuditError where it is out of its range."""

@@ -15,8 +15,7 @@ from audit.tasks.question_answering import read_answer
 from audit.tasks.similarity import LEVELS, read_similarity
 from audit.tasks.words import NO_WORDS, OwnWords, label_words, wording
 
-TASKS: Registry[Task] = registry.tasks
-"""Tasks by name, those whose labels come with the corpus without labels."""
+TASKS: Registry[Task] = registry.tasks  # Tasks by name, those whose labels come with the corpus without labels
 registry.tasks.check = lambda name, task: None if isinstance(task, Classification) else check_task(name, task)
 for _task in (
     # Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"

@@ -91,17 +91,12 @@ def checked_score(score: float | None) -> float | None:
 class Wording:
     """What people read about a task, in one language. What is empty is said in general words, labels as they are."""
 
-    name: str = ""
-    """As menus and reports call the task."""
+    name: str = ""  # As menus and reports call the task
     question: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    """Label -> how it reads."""
-    texts: tuple[str, ...] = ()
-    """What the texts of an input are called, in their order: ("Premise", "Hypothesis")."""
-    output: str = ""
-    """What an output that is judged beside the text is called."""
-    guideline: str = ""
-    """Markdown; `{labels}` in it stands for a list of the labels."""
+    labels: Mapping[str, str] = field(default_factory=dict)  # Label -> how it reads
+    texts: tuple[str, ...] = ()  # What the texts of an input are called, in their order: ("Premise", "Hypothesis")
+    output: str = ""  # What an output that is judged beside the text is called
+    guideline: str = ""  # Markdown; `{labels}` in it stands for a list of the labels
     outputs: Mapping[str, str] = field(default_factory=dict)
     """Outputs that are a code -> how they read: {"unanswerable": "says that the text does not answer the question"}."""
 
@@ -124,14 +119,11 @@ class Task(Protocol):
     label schemes `with_scheme(scheme)`."""
 
     name: str
-    labels: tuple[str, ...]
-    """What people may answer, in the order in which the app shows it."""
+    labels: tuple[str, ...]  # What people may answer, in the order in which the app shows it
     question_kind: Literal["input", "pair"]
     """`input`: "what is the right label?"; `pair`: "is this output right?", asked about (input, output)."""
-    texts: int
-    """How many texts an input has."""
-    question: str
-    """The question in English; annotators read that of `audit.tasks.words.wording`."""
+    texts: int  # How many texts an input has
+    question: str  # The question in English; annotators read that of `audit.tasks.words.wording`
 
     def checked(self, output: Output) -> Output:
         """Return the output, if the task allows it; else raise BadOutput saying what is allowed."""
@@ -207,14 +199,11 @@ class GradedTask:
     labels: tuple[str, ...]
     question: str
     acceptable: int = 1
-    noun: str = ""
-    """What an output is called in messages."""
-    may_be_absent: bool = False
-    """Whether a system need not have an output for every input."""
+    noun: str = ""  # What an output is called in messages
+    may_be_absent: bool = False  # Whether a system need not have an output for every input
     texts: int = 1
     text_names: tuple[str, ...] = ()
-    read: Callable[[Output], Output] | None = None
-    """As of `LabelTask`."""
+    read: Callable[[Output], Output] | None = None  # As of `LabelTask`
     question_kind: Literal["input", "pair"] = field(default="pair", init=False)
 
     def checked(self, output: Output) -> Output:

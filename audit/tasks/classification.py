@@ -20,14 +20,10 @@ SCHEMES: dict[str, tuple[str, ...]] = {
         *("财经", "彩票", "房产", "股票", "家居", "教育", "科技"),
         *("社会", "时尚", "时政", "体育", "星座", "游戏", "娱乐"),
     ),
-}
-"""Labels of the schemes that have a name; a new one is one line."""
-PLUS = "+"
-"""Stands between the labels of a scheme of which a text may have several, and between those that it has."""
-NONE_OF_THEM = "none"
-"""The label of a text that has none of these."""
-MOST_TOGETHER = 8
-"""Labels of which a text may have several: 2 to the power of it are the sets that people may answer."""
+}  # Labels of the schemes that have a name; a new one is one line
+PLUS = "+"  # Stands between the labels of a scheme of which a text may have several, and between those that it has
+NONE_OF_THEM = "none"  # The label of a text that has none of these
+MOST_TOGETHER = 8  # Labels of which a text may have several: 2 to the power of it are the sets that people may answer
 
 
 class Classification:

@@ -21,8 +21,7 @@ from audit.errors import AuditError, BadOutput
 from audit.tasks.base import Output, checked_score
 
 NONE = "none"
-KINDS = ("person", "place", "organisation")
-"""The kinds of the task without a scheme."""
+KINDS = ("person", "place", "organisation")  # The kinds of the task without a scheme
 WORDS: Mapping[str, str] = {
     word: kind
     for kind, words in {
@@ -34,8 +33,7 @@ WORDS: Mapping[str, str] = {
         "consumer_good unknown skill ip address persontype datetime",
     }.items()
     for word in words.split()
-}
-"""What corpora, models and services call a kind -> ours; empty: a kind that is known, and none of ours."""
+}  # What corpora, models and services call a kind -> ours; empty: a kind that is known, and none of ours
 
 
 class Span(NamedTuple):

@@ -6,8 +6,7 @@ import string
 from audit.errors import BadOutput
 from audit.tasks.base import Output
 
-UNANSWERABLE = "unanswerable"
-"""The text of an output that says that the context does not answer the question."""
+UNANSWERABLE = "unanswerable"  # The text of an output that says that the context does not answer the question
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _MARKS = str.maketrans("", "", string.punctuation + "，。！？；：“”‘’（）《》、")
 

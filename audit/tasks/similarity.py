@@ -12,8 +12,7 @@ from audit.tasks.base import Output
 LEVELS = ("zero", "weak", "regulated", "strong", "perfect")
 """The five intervals, from the lowest, each closed below and open above but the last."""
 _BOUNDS = (0.2, 0.4, 0.6, 0.8)
-_TOLERANCE = 1e-9
-"""Tolerance for a score's last bits: 0.19999999999999996 counts as 0.2."""
+_TOLERANCE = 1e-9  # Tolerance for a score's last bits: 0.19999999999999996 counts as 0.2
 
 
 def level_of(score: float) -> str:

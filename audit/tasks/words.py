@@ -16,10 +16,8 @@ from audit.resources import data_file
 from audit.tasks.base import Task, Wording, wording_of
 from audit.tasks.classification import NONE_OF_THEM, Classification
 
-FILM = "film"
-"""What all texts of a task are about, where its words may speak of it."""
-ANY = ""
-"""In place of a language's code: words for every language."""
+FILM = "film"  # What all texts of a task are about, where its words may speak of it
+ANY = ""  # In place of a language's code: words for every language
 GUIDELINES = ("classification-inews", "classification-multiple", f"sentiment-{FILM}")
 """Guidelines that are for a part of a task's texts or schemes, as their files are named."""
 
@@ -30,10 +28,8 @@ class OwnWords:
 
     wordings: Mapping[str, Wording] = field(default_factory=dict)
     """By the code of a language, or `ANY`; what is empty in them is said in the task's own words."""
-    version: int = 0
-    """How often the words were changed; 0: they never were."""
-    subject: str = ""
-    """What all texts of the task are about (`FILM`); empty: this and that."""
+    version: int = 0  # How often the words were changed; 0: they never were
+    subject: str = ""  # What all texts of the task are about (`FILM`); empty: this and that
 
 
 NO_WORDS = OwnWords()

@@ -22,8 +22,7 @@ became "is"."""
 _SENTENCES = re.compile(r"\s+|\S[^.!?。！？；…\n]*(?:[.!?。！？；…]+[\"'”’)\]」』）]*)?")
 _LONG = 25_000_000
 """Pairs of words above which two stretches of text are not compared, but shown as one in place of the other."""
-_ALIKE = 0.5
-"""Share of common tokens from which on two texts, wherever they stand, are versions of one."""
+_ALIKE = 0.5  # Share of common tokens from which on two texts, wherever they stand, are versions of one
 _MOVED_SIGNS = 4
 """Chinese signs that move together, at least; in other scripts letters of two words or more, half as many again."""
 
@@ -45,10 +44,8 @@ class Piece(NamedTuple):
     kind: Kind
 
 
-BEFORE = frozenset({Kind.SAME, Kind.LEFT_OUT, Kind.MOVED_AWAY})
-"""Kinds whose pieces together are the text before."""
-AFTER = frozenset({Kind.SAME, Kind.ADDED, Kind.MOVED})
-"""Kinds whose pieces together are the text after."""
+BEFORE = frozenset({Kind.SAME, Kind.LEFT_OUT, Kind.MOVED_AWAY})  # Kinds whose pieces together are the text before
+AFTER = frozenset({Kind.SAME, Kind.ADDED, Kind.MOVED})  # Kinds whose pieces together are the text after
 
 
 class _Edit(NamedTuple):

@@ -13,8 +13,7 @@ from audit.text.tokens import ACCENTS
 
 _LETTERS = rf"\w[\w{ACCENTS}]*"
 _WORD = re.compile(rf"{_LETTERS}(?:['’]{_LETTERS})*|[^\w\s]")
-_EDGE = ""
-"""What stands before the first word and after the last one; no word is empty."""
+_EDGE = ""  # What stands before the first word and after the last one; no word is empty
 _USUAL_DISCOUNT = 0.75
 """Where a model has no n-gram that stands once, or none that stands twice: Chen and Goodman's usual value."""
 

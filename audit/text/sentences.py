@@ -19,8 +19,7 @@ _TITLES, _SHORTENED, _NAMES, _BEGIN, _LINK = (
 _MARKS = r"""(?:\.(?: \.)+|(?<![.!?])[.!?]++)(?:["'”’)\]]+| ''(?=\s|$))?(?=\s|$)"""
 _END = re.compile(_MARKS + r"|\n\s*\n|(?<=[.!?])(?=[A-Z][a-z])")
 _AHEAD = re.compile(r"""[\s"'“‘(\[]*([\w'’]*)(\.?)""")
-_NEAR = 80
-"""Characters before a mark that are looked at: a page without a blank takes no longer than one with some."""
+_NEAR = 80  # Characters before a mark that are looked at: a page without a blank takes no longer than one with some
 
 
 def spans(text: str) -> tuple[tuple[int, int], ...]:

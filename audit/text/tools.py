@@ -11,8 +11,7 @@ from audit.resources import Makers, attribute, made
 from audit.text import sentences
 from audit.text.tokens import Token
 
-Spans = tuple[tuple[int, int], ...]
-"""(start, end) of each sentence of a text, in order."""
+Spans = tuple[tuple[int, int], ...]  # (start, end) of each sentence of a text, in order
 
 
 class Tagger(Protocol):
@@ -30,17 +29,14 @@ class Tagger(Protocol):
 class LanguageTools:
     """What a language has for the analysis of its texts."""
 
-    tag: Callable[[str], tuple[Token, ...]]
-    """The language's own tagger."""
+    tag: Callable[[str], tuple[Token, ...]]  # The language's own tagger
     spans: Callable[[str], Spans] = sentences.spans
-    has_taggers: bool = False
-    """Whether one of `TAGGERS` can be chosen instead of its own."""
+    has_taggers: bool = False  # Whether one of `TAGGERS` can be chosen instead of its own
     tag_all: Callable[[Sequence[str]], list[tuple[Token, ...]]] | None = None
     """As `tag`, for many texts at once, where that is faster."""
     cut: Callable[[str], list[str]] | None = None
     """The words of a text, with all that stands between them, fast: for showing, where blanks do not tell words."""
-    version: Callable[[], str] = str
-    """The version of its own tagger: the program and its model."""
+    version: Callable[[], str] = str  # The version of its own tagger: the program and its model
     phrases: Mapping[str, str] = field(default_factory=dict)
     """Regular expressions of what its texts say, by name, for slices: negation, question, female and male."""
 
@@ -48,8 +44,7 @@ class LanguageTools:
 LANGUAGES: dict[str, LanguageTools | str] = {
     "en": "audit.packs.english.tagging:ENGLISH",
     "zh": "audit.packs.chinese.taggers:CHINESE",
-}
-"""By the code of the language; "module:attribute" until they are wanted. A plug-in adds its own."""
+}  # By the code of the language; "module:attribute" until they are wanted. A plug-in adds its own.
 TAGGERS: Makers = {
     "jieba": ("audit.packs.chinese.taggers:JiebaTagger", ""),
     "hanlp": ("audit.packs.chinese.taggers:HanlpTagger", "MODEL"),
