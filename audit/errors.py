@@ -155,6 +155,6 @@ class Unanswered(AuditError):
 
 
 def first_line(problem: BaseException) -> str:
-    """Return what an exception of somebody else's says, as part of a sentence: its first line, 200 characters at most;
-    its type where it says nothing."""
+    """Return what an exception of somebody else's says, as part of a sentence: its first line, 200 characters at
+    most."""
     return (str(problem).strip().splitlines() or [type(problem).__name__])[0][:200]

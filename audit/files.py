@@ -44,8 +44,7 @@ def read_bytes(path: str | Path, most: int | None = None) -> bytes:
 
 
 def refuse_no_file(path: str | Path) -> None:
-    """Raise BadFile unless there is an ordinary file: a pipe could make its reader wait for ever, a device has no
-    end."""
+    """Raise BadFile unless there is an ordinary file: a pipe could make its reader wait for ever."""
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
@@ -91,8 +90,7 @@ def read_json(path: str | Path, advice: str) -> Any:
 
 
 def toml_of(path: str | Path, text: str, advice: str) -> dict[str, Any]:
-    """Return what TOML of somebody else says; `path` is for messages. Raises BadFile, which ends with the advice; also
-    for numbers without end."""
+    """Return what TOML of somebody else says; `path` is for messages. Raises BadFile, which ends with the advice."""
     try:
         return tomllib.loads(text, parse_float=_number)
     except RecursionError:
@@ -103,8 +101,7 @@ def toml_of(path: str | Path, text: str, advice: str) -> dict[str, Any]:
 
 
 def text_of(path: str | Path, content: bytes) -> str:
-    """Return the text of what a file holds, where it was read elsewhere (an upload); `path` is for messages. Raises
-    BadFile."""
+    """Return the text of what was read elsewhere (an upload); `path` is for messages. Raises BadFile."""
     try:
         text = content.decode(_encoding(content))
     except UnicodeDecodeError:
@@ -115,8 +112,7 @@ def text_of(path: str | Path, content: bytes) -> str:
 
 
 def unstorable(text: str) -> str | None:
-    """Return what a text holds that no database and no file in UTF-8 can, and what to do; None where there is
-    nothing."""
+    """Return what a text holds that no database and no file in UTF-8 can, and what to do; None: nothing."""
     if "\0" in text:
         return "a NUL byte; remove it"
     try:
@@ -331,8 +327,8 @@ def read_lines(path: str | Path) -> Iterator[str]:
 
 
 def plain_frame(frame: "pd.DataFrame", name: str | Path) -> "pd.DataFrame":
-    """A frame of any types with the fields that `read_pieces` gives; its rows are counted from 1. Raises BadRow, which
-    calls it by its `name`, for half a character."""
+    """Return a frame with the fields that `read_pieces` gives; rows count from 1. Raises BadRow for half a
+    character."""
     import pandas as pd
 
     columns = {at: [_plain(value) for value in frame.iloc[:, at]] for at in range(frame.shape[1])}

@@ -41,8 +41,7 @@ def message(code: str, /, **parameters: object) -> Message:
 
 
 def joined(code: str, parts: Iterable[str]) -> str:
-    """Return parts joined by a message of two, its `first` and `second`, as `list.or` ("a or b"); a single part as it
-    is."""
+    """Return parts joined by a message of two, its `first` and `second`, as `list.or`; a single part as it is."""
     return reduce(lambda first, second: message(code, first=first, second=second), parts)
 
 
@@ -62,8 +61,7 @@ def said(sentence: str, language: str) -> str:
 
 
 def phrase(language: str, code: str, /, **parameters: object) -> str:
-    """Return the text of a code in this language, its parameters filled in as in `message`. Raises KeyError as it
-    does."""
+    """Return the text of a code in this language, its parameters filled in as in `message`."""
     parts = {name: _part(value, language) for name, value in parameters.items()}
     if "count" in parts:
         parts["count"] = _Count(parts["count"])
@@ -118,8 +116,7 @@ def stored(sentence: str, change: Callable[[str], str] = str) -> str:
 
 
 def from_stored(text: str) -> str:
-    """Return the sentence that `stored` made a text of. What it did not make, or has a code that is not there, is as it
-    is."""
+    """Return the sentence that `stored` made a text of; what it did not make, as it is."""
     try:
         sentence = from_tree(json.loads(text))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -52,8 +52,7 @@ def listed(value: Any) -> Any:
 
 
 class Option(NamedTuple):
-    """A field of an options class: its name, its type without `Told`, what is told of it, and its default
-    (`Parameter.empty`: it must be given)."""
+    """A field of an options class; without a default (`Parameter.empty`) it must be given."""
 
     name: str
     kind: Any
@@ -163,8 +162,7 @@ def _with_options(doc: str, options: list[Option]) -> str:
 
 
 def values_of(model: type[Model], values: Mapping[str, Any], *, renamed: Mapping[str, str]) -> Model:
-    """Return options with those values of a table that are theirs and not None; `renamed` has a key of the table by
-    the name of an option, where that is another. A plan has keys beside those of options, and null where nothing is
-    wanted."""
+    """Return options with those values of a table that are theirs and not None; `renamed` has a key of the table by the
+    name of an option, where that is another."""
     keys = {option.name: renamed.get(option.name, option.name) for option in options_of(model)}
     return model(**{name: values[key] for name, key in keys.items() if values.get(key) is not None})

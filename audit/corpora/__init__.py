@@ -17,8 +17,8 @@ CORPORA.register(RecordedTexts.prefix, RecordedTexts, argument="FILE")
 
 
 def all_corpora(task: str | None = None) -> list[Corpus]:
-    """Return every registered corpus, available or not, in the order of registration. One of a plug-in that cannot be
-    loaded is left out; the log says so."""
+    """Return every registered corpus, in the order of registration; one of a plug-in that cannot be loaded is left
+    out."""
     corpora = []
     for entry in CORPORA.entries():
         if not entry.argument:

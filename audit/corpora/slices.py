@@ -195,7 +195,7 @@ def gender(row: Row) -> Value:
 
 
 def phrase(pattern: str) -> SliceFunction:
-    """Whether a text has one of these phrases: a regular expression, in any case. What is in ASCII finds whole
+    """Whether a text has one of these phrases, a regular expression, in any case; what is in ASCII finds whole
     words."""
     whole = rf"(?:(?<!\w)(?=\w)|(?=\W))(?:{pattern})(?:(?<=\w)(?!\w)|(?<=\W))"
     try:

@@ -138,8 +138,7 @@ class Outcome(IntEnum):
 NO_SCORE = "it needs a score, and the system returns none"
 CUT = "the system reads the same of every member: the rest is cut off"
 SYSTEM_REASONS: Mapping[str, str] = {NO_SCORE: "no_score", CUT: "cut"}
-"""Reasons why a group is inapplicable that lie with the system and not with its texts -> code in the catalogue. Run and
-report count these groups by system."""
+"""Reasons why a group is inapplicable that lie with the system, not its texts -> code: run and report count them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +191,8 @@ class Source:
 
 Steps = Generator[list[Member], list[Output], Verdict | bool | None]
 Check = Callable[[Sequence[Output]], "Verdict | bool"]
-"""Outputs of the source and the follow-ups, in order -> verdict, or whether the relation is satisfied. None of the
-outputs is an error."""
+"""Outputs of the source and the follow-ups, none an error, in order -> verdict, or whether the relation is
+satisfied."""
 Perturb = Callable[[Analysis, random.Random], "str | list[str] | None"]
 """Analysis of a text -> follow-up text(s), or None where none would read well."""
 Words = tuple[tuple[str, str], ...]  # Pairs (old, new): what was replaced by what to make a follow-up
@@ -271,8 +270,8 @@ class Relation:
         return "; ".join([self.version, *self.asks(), *of_measures])
 
     def asks(self) -> Sequence[str]:
-        """Return the versions of the programs and models that follow-ups and verdicts depend on, as of its tagger.
-        Raises NotInstalled and the like."""
+        """Return the versions of what follow-ups and verdicts depend on, as its tagger. Raises NotInstalled and the
+        like."""
         tagger = self.params.get("tagger")
         if tagger is not None:
             return [version_of(str(tagger))]

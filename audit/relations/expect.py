@@ -58,8 +58,7 @@ def same_text(outputs: Sequence[Output], words: Words) -> Verdict:
 
 
 def stronger(outputs: Sequence[Output]) -> Verdict:
-    """The follow-up has the source's label with a higher score; the value is the difference. Inapplicable without
-    scores."""
+    """The follow-up has the source's label with a higher score; the value is the difference."""
     source, follow_up = outputs[0], outputs[1]
     if source.score is None or follow_up.score is None:
         return UNSCORED
@@ -70,8 +69,7 @@ def stronger(outputs: Sequence[Output]) -> Verdict:
 
 
 def goes_up(outputs: Sequence[Output]) -> Verdict:
-    """Sentiments keep going up over all outputs (conditions i to iv of section 4.2); inapplicable where one has no
-    score."""
+    """Sentiments keep going up over all outputs (conditions i to iv of section 4.2)."""
     if any(output.score is None for output in outputs):
         return UNSCORED
     return _verdict(all(_not_below(earlier, later) for earlier, later in pairwise(outputs)))

@@ -33,8 +33,7 @@ RELATIONS.check = _check_names
 
 
 def register(relation: Relation) -> Relation:
-    """Make a relation known under (task, name). Raises AuditError when that is taken, for a name with a bar, and for a
-    family with a comma."""
+    """Make a relation known under (task, name). Raises AuditError when that is taken, or cannot be a name."""
     RELATIONS.register(_key(relation.task, relation.name), relation := limited(relation, ()))
     return relation
 
@@ -44,8 +43,8 @@ def _key(task: str, name: str) -> str:
 
 
 def replace_relation(relation: Relation, origin: str = "") -> Relation:
-    """Register a relation of family `own` again, as a notebook's cell does that is run twice; `origin` is its module.
-    Raises as `register` does."""
+    """Register a relation of family `own` again, as a notebook's cell does that is run twice; `origin` is its
+    module."""
     before = find_relation(relation.task, relation.name)
     if before is not None and before.family != relation.family:
         there = f"is there already, in the family {before.family!r}; give yours another name"
@@ -55,8 +54,7 @@ def replace_relation(relation: Relation, origin: str = "") -> Relation:
 
 
 def all_relations(task: str | None = None) -> list[Relation]:
-    """Return the registered relations, of all tasks or one (with its label scheme), in the order of their names'
-    numbers."""
+    """Return the registered relations, of all tasks or one, in the order of their names' numbers."""
     base = None if task is None else base_of(task)
     chosen = [_of(relation, task) for relation in RELATIONS.values() if base in (None, relation.task)]
     return sorted(chosen, key=lambda relation: (relation.task, name_order(relation.name)))

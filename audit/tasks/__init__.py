@@ -114,8 +114,7 @@ def spellings(tasks: Iterable[str]) -> dict[str, str]:
 
 
 def in_text(label: str, task: str, texts: Sequence[str], language: str = "en", own: OwnWords = NO_WORDS) -> str:
-    """Return a label as people read it beside its texts, as `label_words`: of spans the words that they mark. A task
-    whose plug-in is absent has labels as they are."""
+    """Return a label as people read it beside its texts, as `label_words`: of spans the words that they mark."""
     said = getattr(TASKS.get(base_of(task)), "said", None) if base_of(task) in TASKS else None
     if said is None or not texts:
         return label_words(label, task, language, own)
@@ -124,8 +123,8 @@ def in_text(label: str, task: str, texts: Sequence[str], language: str = "en", o
 
 
 def label_reader(task: Task) -> Callable[[str], str | None]:
-    """Return a function that reads a label as somebody wrote it: in any case, and several labels of one text in any
-    order; None for what is none of the task's."""
+    """Return a function that reads a label in any case, and several in any order; None for what is none of the
+    task's."""
     if takes_sets(task):
         return task.together
     if hasattr(task, "read_label"):
@@ -146,7 +145,7 @@ def lists_answers(task: Task) -> bool:
 
 
 def labels_to_write(task: Task) -> tuple[str, ...]:
-    """Return the labels as a message lists them: of a task with sets of labels "none", the single ones, and all
+    """Return the labels as a message lists them: where there are sets of labels "none", the single ones, and all
     together."""
     if takes_sets(task):
         return (NONE_OF_THEM, *task.parts, PLUS.join(task.parts))
@@ -154,8 +153,7 @@ def labels_to_write(task: Task) -> tuple[str, ...]:
 
 
 def takes_several(tasks: Iterable[str]) -> bool:
-    """Return whether a text may have several labels in one of these tasks, or might, as in classification by any
-    scheme."""
+    """Return whether a text may have several labels in one of these tasks, or might, by a scheme to come."""
     found = [task for task in map(get_task, tasks) if isinstance(task, Classification)]
     return any(task.multiple or not task.scheme for task in found)
 

@@ -135,8 +135,7 @@ class Task(Protocol):
 
 
 def check_task(name: str, task: Any) -> None:
-    """Raise AuditError, one sentence that says what to write, unless this is a task of this name with all that `Task`
-    says."""
+    """Raise AuditError, which says what to write, unless this is a task of this name with all that `Task` says."""
     labels = getattr(task, "labels", ())
     kinds = ("input", "pair")
     fits = {
@@ -155,8 +154,7 @@ def check_task(name: str, task: Any) -> None:
 
 
 def wording_of(task: Task, language: str) -> Wording:
-    """Return the wording that a task brings itself, as a plug-in's does; what is not there in a language, in
-    English."""
+    """Return the wording that a task brings itself, as a plug-in's does; what a language lacks, in English."""
     own: Mapping[str, Wording] = getattr(task, "wordings", None) or {}
     return (own.get(language) or Wording()).over(own.get("en") or Wording())
 

@@ -68,7 +68,7 @@ def read_spans(written: str) -> tuple[Span, ...] | None:
 
 
 def _span(part: Any) -> Span:
-    """Return a span of (start, end, kind), or of an object as spaCy, doccano, Prodigy and Label Studio write it. Raises
+    """Return a span of (start, end, kind), or of an object as spaCy, doccano and Label Studio write it. Raises
     BadOutput."""
     try:
         if isinstance(part, Mapping):
@@ -108,9 +108,8 @@ class SpanLabels(tuple[str, ...]):
 
 @dataclass(frozen=True)
 class EntityTask:
-    """The task `entities`; with a scheme the kinds are others, and an output may differ a little: by
-    `entities/drug,disease,f1=0.8` it is wrong when its F1 against the answer is below .8, by default when it
-    differs."""
+    """The task `entities`; with a scheme the kinds are others, and by `entities/drug,disease,f1=0.8` an output is wrong
+    when its F1 against the answer is below .8, by default when it differs."""
 
     scheme: str = ""
     question: str = "Which names are in this text, and what are they names of?"
@@ -148,8 +147,7 @@ class EntityTask:
         return task
 
     def kind_of(self, word: str) -> str | None:
-        """Return the task's kind of a word for it, empty for one that the task does not have; None for an unknown
-        one."""
+        """Return the task's kind of a word for it; empty: one that the task does not have; None: an unknown one."""
         bare = re.sub(r"^[BIESLU]-", "", word.strip()).casefold()
         own = next((kind for kind in self.labels if kind.casefold() == bare), None)
         known = WORDS.get(bare)
@@ -176,8 +174,8 @@ class EntityTask:
         return None
 
     def output_of(self, value: object, text: str) -> Output:
-        """Return the output that a user's function returned: spans as (start, end, kind) or objects, or an answer.
-        Raises BadOutput."""
+        """Return the output that a user's function returned: spans as tuples or objects, or an answer. Raises
+        BadOutput."""
         written = value if isinstance(value, str) else None
         if written is None and isinstance(value, Iterable) and (spans := flat(map(_span, value))) is not None:
             written = write_spans(spans)
@@ -302,7 +300,7 @@ def units(text: str, answers: Sequence[str], by: Literal["word", "name"]) -> dic
 
 
 def rates(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, float]]:
-    """Return precision, recall, F1, and how many names there are, of (output, answer) for every text: by kind, and over
+    """Return precision, recall, F1, and how many names there are, of (output, answer) pairs: by kind, and over
     `all`."""
     counts: dict[str, Counter[str]] = {}
     for output, answer in pairs:

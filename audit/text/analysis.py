@@ -65,8 +65,7 @@ class Analysis:
         return tuple(Analysis(self.text[start:end], self.language, self.tagger) for start, end in self.spans)
 
     def replace(self, new: Mapping[int, str]) -> str:
-        """Return the text with some tokens (by index) replaced; white space stays. An empty string deletes a token
-        together with the white space before it."""
+        """Return the text with some tokens (by index) replaced; "" deletes one with the white space before it."""
         parts: list[str] = []
         at = 0
         for index in sorted(new):

@@ -112,9 +112,8 @@ def _tokens(text: str, language: str = "") -> list[str]:
 
 
 def _edits(before: str, after: str, language: str) -> list[_Edit]:
-    """Return the runs that are equal and those that are not: of sentences, then of words in sentences that changed.
-    An equal run between two changes that is short beside both is none: a sign that two different phrases happen to
-    share."""
+    """Return the runs that are equal and those that are not: of sentences, then of words in sentences that changed. An
+    equal run between two changes that is short beside both is none."""
     result: list[_Edit] = []
     for sentences in _opcodes(_SENTENCES.findall(before), _SENTENCES.findall(after)):
         old, new = (_tokens("".join(side), language) for side in (sentences.old, sentences.new))
@@ -144,8 +143,7 @@ def _letters(tokens: Sequence[str]) -> int:
 
 
 def _mark_moved(old: list[str], old_kinds: list[Kind], new: list[str], new_kinds: list[Kind]) -> None:
-    """Note what is left out in one place and added in another as moved, where it is more than a few letters; of two
-    versions of one sentence, all that stayed of it."""
+    """Note as moved what is left out in one place and added in another, where it is more than a few letters."""
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     if not matcher.real_quick_ratio() or len(old) * len(new) > _LONG:
         return

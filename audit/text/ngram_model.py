@@ -31,8 +31,8 @@ def model_words(text: str, language: str = "") -> list[str]:
 
 
 class _Order(NamedTuple):
-    """Counts of n-grams of one length. By what stands before the last word: how many there are (`totals`), and how many
-    different ones (`kinds`)."""
+    """Counts of n-grams of one length; by what stands before the last word, how many (`totals`), and different
+    (`kinds`)."""
 
     counts: dict[Gram, int]
     totals: dict[Gram, int]
@@ -79,8 +79,7 @@ class NgramModel:
         return zip(*(islice(words, start, None) for start in range(self.order)), strict=False)
 
     def perplexity(self, text: str) -> float:
-        """Return 2 to the mean bits that each word and the end of a text take: 1 and more; the higher, the less
-        usual."""
+        """Return 2 to the mean bits that each word and the end take: 1 and more; the higher, the less usual."""
         logs = [math.log(self._probability(gram)) for gram in self._grams(text)]
         return math.exp(-math.fsum(logs) / len(logs))
 
@@ -113,8 +112,8 @@ class HeldOut:
         self._models = [NgramModel(fitted, language) for fitted in others]
 
     def perplexity(self, text: str, like: str | None = None) -> float:
-        """Return it under the model that lacks the text, or the text which it is to be compared `like`; NaN where that
-        was fitted to no text."""
+        """Return it under the model that lacks the text, or the one it is compared `like`; NaN where that had no
+        text."""
         model = self._models[self._fold(text if like is None else like, len(self._models))]
         return model.perplexity(text) if model.texts else math.nan
 

@@ -69,8 +69,7 @@ def bleu(a: str, b: str) -> float:
 
 
 def consistency(a: str, b: str) -> float:
-    """Return MCMT's S: the mean of `levenshtein_similarity`, `bleu` and `cosine` of a direct and an indirect
-    translation."""
+    """Return MCMT's S, the mean of `levenshtein_similarity`, `bleu` and `cosine` of direct and indirect translation."""
     return (levenshtein_similarity(a, b) + bleu(a, b) + cosine(a, b)) / 3
 
 
@@ -84,8 +83,7 @@ def word_error_rate(reference: str, hypothesis: str, language: str = "") -> floa
 
 
 def reference_bleu(reference: str, hypothesis: str, language: str = "") -> float:
-    """Return `bleu` with the words of `reference_words`, of which single ones are not smoothed (NLTK's `method2` of
-    today)."""
+    """Return `bleu` with the words of `reference_words`, of which single ones are not smoothed (NLTK's `method2`)."""
     from nltk.translate.bleu_score import SmoothingFunction
 
     wanted, said = reference_words(reference, language), reference_words(hypothesis, language)

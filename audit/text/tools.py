@@ -15,8 +15,7 @@ Spans = tuple[tuple[int, int], ...]  # (start, end) of each sentence of a text, 
 
 
 class Tagger(Protocol):
-    """Finds the words of texts: the same ones for ever, as long as `version` is the same, which names everything that
-    they depend on."""
+    """Finds the words of texts: the same ones for ever, as long as `version` is the same."""
 
     version: str
 
@@ -75,8 +74,7 @@ def tagger_of(name: str) -> Tagger:
 
 
 def version_of(tagger: str) -> str:
-    """Return the version of a tagger: its package and version, and a digest of its model's files. Raises as
-    `tagger_of`."""
+    """Return the version of a tagger: its package and version, and a digest of its model's files."""
     return tagger_of(tagger).version
 
 
@@ -90,7 +88,7 @@ def tag(text: str, language: str, tagger: str = "") -> tuple[Token, ...]:
 
 
 def spans(text: str, language: str) -> Spans:
-    """Return (start, end) of each sentence, without the white space around it; a language without tools has Western
+    """Return (start, end) of each sentence, without white space around it; a language without tools has Western
     marks."""
     tools = find_tools(language)
     return tools.spans(text) if tools is not None else sentences.spans(text)
