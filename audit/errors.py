@@ -13,18 +13,12 @@ from audit.messages import message
 
 
 class AuditError(Exception):
-    """A mistake that the user can mend. Nothing was changed.
-
-    `parameter` names the parameters that the sentence mentions, as the library spells them (`base`); a front
-    end that spells them in another way says so (`--base`).
-
-    >>> AuditError("base 0: must be at least 1", parameter="base").parameters
-    ('base',)
-    """
+    """A mistake that the user can mend. Nothing was changed. `parameter` names the parameters that the sentence
+    mentions, as the library spells them (`base`); a front end that spells them in another way says so (`--base`)."""
 
     status = 2
     """With which a command ends: 1 says that it did what it was asked, and found a problem; 3 that it stopped at a
-    limit that it was given."""
+    limit."""
     parameters: tuple[str, ...] = ()
 
     def __init__(self, *message: object, parameter: str | tuple[str, ...] = ()):
@@ -85,28 +79,22 @@ EXTRAS = {
         "translation": "sacremoses sentencepiece",
     }.items()
     for module in modules.split()
-}
-"""Modules that come with an extra of the package, and the extra; of those that come with several, one."""
+}  # Modules that come with an extra of the package, and the extra; of those that come with several, one
 
 
 def install_line(extra: str) -> str:
-    """The line that installs an extra.
-
-    >>> install_line("english")
-    "pip install 'audit[english]'"
-    """
+    """Return the line that installs an extra: pip install 'audit[english]'."""
     return f"pip install 'audit[{extra}]'"
 
 
 @contextmanager
 def installed_extras() -> Iterator[None]:
-    """Raises NotInstalled, with the line that installs it, for a module that comes with an extra, where Python raises
+    """Raise NotInstalled, with the line that installs it, for a module that comes with an extra, where Python raises
     ModuleNotFoundError.
 
     >>> with installed_extras():
     ...     raise ModuleNotFoundError("No module named 'altair'", name="altair")
     Traceback (most recent call last):
-        ...
     audit.errors.NotInstalled: altair is not installed; run: pip install 'audit[charts]'
     """
     try:
@@ -157,8 +145,8 @@ class Declined(AuditError):
 
 
 class Unanswered(AuditError):
-    """Another machine, asked by a system, gave no answer now; it may when it is asked again. `after`: the seconds that
-    it asks to be left alone. `inputs`: what it was asked may be the reason, since it is there and fails."""
+    """Another machine, asked by a system, gave no answer now; it may later. `after`: the seconds that it asks to be
+    left alone. `inputs`: what it was asked may be the reason, since it is there and fails."""
 
     def __init__(self, reason: str, after: float | None = None, inputs: bool = False):
         super().__init__(reason)
@@ -167,6 +155,6 @@ class Unanswered(AuditError):
 
 
 def first_line(problem: BaseException) -> str:
-    """What an exception of somebody else's says, as part of a sentence: its first line, 200 characters at most; its
-    type where it says nothing."""
+    """Return what an exception of somebody else's says, as part of a sentence: its first line, 200 characters at
+    most."""
     return (str(problem).strip().splitlines() or [type(problem).__name__])[0][:200]

@@ -25,8 +25,7 @@ from audit.messages import joined, message
 if TYPE_CHECKING:
     import pandas as pd
 
-SHOWN = 10
-"""How many bad rows a message lists; it always says how many there are."""
+SHOWN = 10  # How many bad rows a message lists; it always says how many there are
 
 
 def read_text(path: str | Path) -> str:
@@ -45,12 +44,7 @@ def read_bytes(path: str | Path, most: int | None = None) -> bytes:
 
 
 def refuse_no_file(path: str | Path) -> None:
-    """Raise BadFile unless there is an ordinary file: a pipe could make its reader wait for ever, a device has no end.
-
-    >>> refuse_no_file(".")
-    Traceback (most recent call last):
-    audit.errors.BadFile: .: this is no file; name a file
-    """
+    """Raise BadFile unless there is an ordinary file: a pipe could make its reader wait for ever."""
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
@@ -96,8 +90,7 @@ def read_json(path: str | Path, advice: str) -> Any:
 
 
 def toml_of(path: str | Path, text: str, advice: str) -> dict[str, Any]:
-    """Return what TOML of somebody else says; `path` is for messages. Raises BadFile, which ends with the advice; also
-    for numbers without end."""
+    """Return what TOML of somebody else says; `path` is for messages. Raises BadFile, which ends with the advice."""
     try:
         return tomllib.loads(text, parse_float=_number)
     except RecursionError:
@@ -108,11 +101,7 @@ def toml_of(path: str | Path, text: str, advice: str) -> dict[str, Any]:
 
 
 def text_of(path: str | Path, content: bytes) -> str:
-    r"""The text of what a file holds, where it was read elsewhere (an upload); `path` is for messages. Raises BadFile.
-
-    >>> text_of("own.csv", b"\xef\xbb\xbftext")
-    'text'
-    """
+    """Return the text of what was read elsewhere (an upload); `path` is for messages. Raises BadFile."""
     try:
         text = content.decode(_encoding(content))
     except UnicodeDecodeError:
@@ -123,11 +112,7 @@ def text_of(path: str | Path, content: bytes) -> str:
 
 
 def unstorable(text: str) -> str | None:
-    r"""What a text holds that no database and no file in UTF-8 can, and what to do; None where there is nothing.
-
-    >>> unstorable("a\0b"), unstorable("a")
-    ('a NUL byte; remove it', None)
-    """
+    """Return what a text holds that no database and no file in UTF-8 can, and what to do; None: nothing."""
     if "\0" in text:
         return "a NUL byte; remove it"
     try:
@@ -144,8 +129,8 @@ def refuse_bad_rows(
     parameter: str | tuple[str, ...] = "",
     advice: Sequence[str] = (),
 ) -> None:
-    """Raise for rows (line, reason), each with one reason or more: BadRow for one row that is wrong, BadFile that lists
-    the first ten reasons for more. `parameter` is as of an AuditError; `advice` ends the sentence."""
+    """Raise for rows (line, reason): BadRow for one row that is wrong, BadFile that lists the first ten reasons for
+    more. `parameter` is as of an AuditError; `advice` ends the sentence."""
     bad = sorted(bad, key=lambda row: row[0])
     wrong_lines = {line for line, _ in bad}
     if len(wrong_lines) == 1:
@@ -166,10 +151,8 @@ def first_lines(lines: Sequence[str], most: int) -> str:
 
 # Tables of the user's: one reader for corpora, labels, ratings and all else that has rows and columns.
 
-PIECE = 20_000
-"""Rows that are in memory at once, of a table that is read in pieces."""
-LARGE = 20 << 20
-"""Bytes above which a file is not kept in memory."""
+PIECE = 20_000  # Rows that are in memory at once, of a table that is read in pieces
+LARGE = 20 << 20  # Bytes above which a file is not kept in memory
 MISSING = frozenset({"", "NA", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None"})
 """What R, Excel, pandas and SQL write where a label is missing. "none" in small letters is a label of audit's."""
 LABEL = "label"
@@ -181,11 +164,7 @@ csv.field_size_limit(4_000_000)  # a longer field is a quotation mark that nobod
 
 
 def is_table_name(name: str) -> bool:
-    """Whether a name ends as those of the tables that `read_pieces` reads.
-
-    >>> is_table_name("reviews.CSV.gz"), is_table_name("imdb")
-    (True, False)
-    """
+    """Return whether a name ends as those of the tables that `read_pieces` reads."""
     return PurePath(name).suffix.lower() in (*_TABLES, *_PACKED)
 
 
@@ -199,13 +178,13 @@ def read_table(
     may_be_empty: Collection[str] = (),
     bad: list[tuple[int, str]] | None = None,
 ) -> "pd.DataFrame":
-    """The `needed` columns of a table and those of `optional` that it has, as text: a field that is missing is "".
+    """Return the `needed` columns of a table and those of `optional` that it has, as text: a field that is missing is
+    "".
 
     The index has the line of each row. Names count in any case; `columns` has our name -> the file's (None: nobody can
     say). `content` is what the file holds, where it was read already. Raises BadFile for a file that cannot be read,
     lacks a needed column, has one twice or has no rows; BadRow or BadFile for rows with another number of fields, or an
-    empty needed one, unless these are to be added to `bad`.
-    """
+    empty needed one, unless these are to be added to `bad`."""
     import pandas as pd
 
     wrong: list[tuple[int, str]] = [] if bad is None else bad
@@ -292,11 +271,7 @@ def sha_of(path: str | Path) -> str:
 
 
 def as_text(value: object) -> str:
-    """A field as text: of a list its texts with + between them, as tasks write several labels of one text.
-
-    >>> as_text(["late", "rude"]), as_text(3), as_text("as it is ")
-    ('late+rude', '3', 'as it is')
-    """
+    """Return a field as text: of a list its texts with + between them, as tasks write several labels of one text."""
     if isinstance(value, str):
         return value.strip()
     return "+".join(map(as_text, value)) if isinstance(value, list) else canonical(value)
@@ -308,15 +283,14 @@ def first_spelling(values: "pd.Series") -> "pd.Series":
 
 
 def read_pieces(path: str | Path, bad: list[tuple[int, str]], content: bytes | None = None) -> Iterator["pd.DataFrame"]:
-    """The rows of a table in frames of `PIECE` rows at most, at least one: columns as they are written, the index the
-    line of each row (of a sheet the row, of one JSON array or a Parquet file the number).
+    """Yield the rows of a table in frames of `PIECE` rows at most, at least one: columns as they are written, the index
+    the line of each row (of a sheet the row, of one JSON array or a Parquet file the number).
 
     Fields are text without spaces at their ends; None where JSON or Parquet has none; lists and objects as they are.
     Reads CSV with the separator that its first line shows (comma, semicolon, tab, bar), JSONL, one JSON array, Excel's
     first sheet and Parquet, by the end of the name, also in .gz and in a .zip of one file; in UTF-8 or UTF-16. Columns
     without a name are left out, and so are blank rows. Rows that cannot be read are added to `bad` with the reason.
-    Raises BadFile, and BadRow where quotation marks do not match.
-    """
+    Raises BadFile, and BadRow where quotation marks do not match."""
     some = False
     with _unpacked(path, content) as (name, stream):
         kind = PurePath(name).suffix.lower()
@@ -353,8 +327,8 @@ def read_lines(path: str | Path) -> Iterator[str]:
 
 
 def plain_frame(frame: "pd.DataFrame", name: str | Path) -> "pd.DataFrame":
-    """A frame of any types with the fields that `read_pieces` gives; its rows are counted from 1. Raises BadRow, which
-    calls it by its `name`, for half a character."""
+    """Return a frame with the fields that `read_pieces` gives; rows count from 1. Raises BadRow for half a
+    character."""
     import pandas as pd
 
     columns = {at: [_plain(value) for value in frame.iloc[:, at]] for at in range(frame.shape[1])}

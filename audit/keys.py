@@ -22,12 +22,8 @@ def _state(parts: Iterable[str]) -> hashlib.blake2b:
 
 
 def normal_text(text: str) -> str:
-    r"""The form of a text by which what was written elsewhere is matched, and in which texts of files are taken: no
-    blanks at its ends, and lines that end in `\n`. Nothing else changes, since a system may see it.
-
-    >>> normal_text(" It was\r\ngood. ")
-    'It was\ngood.'
-    """
+    r"""Return the form of a text by which what was written elsewhere is matched, and in which texts of files are taken:
+    no blanks at its ends, and lines that end in `\n`. Nothing else changes, since a system may see it."""
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
@@ -37,11 +33,7 @@ def uniform(*parts: object) -> float:
 
 
 def uniforms(names: Iterable[str], *parts: object) -> Iterator[float]:
-    """`uniform(*parts, name)` of each name; what they have in common is hashed once.
-
-    >>> list(uniforms(["row 1"], 0)) == [uniform(0, "row 1")]
-    True
-    """
+    """Return `uniform(*parts, name)` of each name; what they have in common is hashed once."""
     before = _state(map(str, parts))
     for name in names:
         state, encoded = before.copy(), name.encode("utf-8", "surrogatepass")
@@ -55,8 +47,8 @@ def generator(*parts: object) -> random.Random:
 
 
 class Late:
-    """`generator` of the parts, seeded when something is first drawn from it: seeding costs 9 microseconds,
-    as much as most relations need to find that a sentence has nothing for them."""
+    """`generator` of the parts, seeded when something is first drawn from it: seeding costs 9 microseconds, as much as
+    most relations need to find that a sentence has nothing for them."""
 
     __slots__ = ("_made", "_parts")
 
@@ -73,11 +65,7 @@ class Late:
 
 
 def canonical(value: object) -> str:
-    """JSON with sorted keys and no spaces: equal settings are spelled equally.
-
-    >>> canonical({"b": 1, "a": [2]})
-    '{"a":[2],"b":1}'
-    """
+    """Return JSON with sorted keys and no spaces: equal settings are spelled equally."""
     return _CANONICAL.encode(value)
 
 

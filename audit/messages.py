@@ -28,10 +28,10 @@ class Message(str):
 
 
 def message(code: str, /, **parameters: object) -> Message:
-    """The sentence of the catalogue with this code, its parameters filled in.
+    """Return the sentence of the catalogue with this code, its parameters filled in.
 
-    A parameter may be a message itself, or several parts, which are listed with commas. `{count:one|many}` in a text
-    is what stands left of | where `count` is 1. Raises KeyError where the catalogue has no such code or parameter.
+    A parameter may be a message itself, or several parts, which are listed with commas. `{count:one|many}` in a text is
+    what stands left of | where `count` is 1. Raises KeyError where the catalogue has no such code or parameter.
 
     >>> late = message("welcome.wait", count=1)
     >>> late, said(late, "zh")
@@ -41,12 +41,7 @@ def message(code: str, /, **parameters: object) -> Message:
 
 
 def joined(code: str, parts: Iterable[str]) -> str:
-    """Parts joined by a message of two, its `first` and `second`, as `list.or` ("a or b"); a single part as it is.
-    Raises TypeError where there is none.
-
-    >>> joined("list.or", ["manager", "adjudicator"])
-    'manager or adjudicator'
-    """
+    """Return parts joined by a message of two, its `first` and `second`, as `list.or`; a single part as it is."""
     return reduce(lambda first, second: message(code, first=first, second=second), parts)
 
 
@@ -66,11 +61,7 @@ def said(sentence: str, language: str) -> str:
 
 
 def phrase(language: str, code: str, /, **parameters: object) -> str:
-    """The text of a code in this language, its parameters filled in as in `message`. Raises KeyError as it does.
-
-    >>> phrase("en", "rate.of", part=3, whole=20), phrase("zh", "rate.of", part=3, whole=20)
-    ('3 of 20', '3 / 20')
-    """
+    """Return the text of a code in this language, its parameters filled in as in `message`."""
     parts = {name: _part(value, language) for name, value in parameters.items()}
     if "count" in parts:
         parts["count"] = _Count(parts["count"])
@@ -98,7 +89,7 @@ def catalogue(language: str) -> Mapping[str, str]:
 
 
 def to_tree(content: Any, change: Callable[[str], str] = str) -> Any:
-    """A tree of dicts and lists in which each message is its code and parameters, so that JSON keeps it, and
+    """Return a tree of dicts and lists in which each message is its code and parameters, so that JSON keeps it and
     `from_tree` can make a message of it again. `change` is applied to every other text."""
     if isinstance(content, Message):
         return {"code": content.code, "parameters": to_tree(content.parameters, change)}
@@ -110,11 +101,7 @@ def to_tree(content: Any, change: Callable[[str], str] = str) -> Any:
 
 
 def from_tree(tree: Any) -> Any:
-    """What `to_tree` made the tree of.
-
-    >>> type(from_tree(to_tree({"notes": [message("welcome.wait", count=1)]}))["notes"][0]).__name__
-    'Message'
-    """
+    """Return what `to_tree` made the tree of."""
     if isinstance(tree, dict):
         values = {key: from_tree(value) for key, value in tree.items()}
         return _message(**values) if values.keys() == {"code", "parameters"} else values
@@ -122,18 +109,14 @@ def from_tree(tree: Any) -> Any:
 
 
 def stored(sentence: str, change: Callable[[str], str] = str) -> str:
-    """A sentence as the database keeps it: a message as JSON, so that `from_stored` can say it in any language; any
-    other text as it is. `change` is applied to every text that is filled in.
-
-    >>> stored("no disk"), stored(message("known.text_again", line=3))
-    ('no disk', '{"code": "known.text_again", "parameters": {"line": 3}}')
-    """
+    """Return a sentence as the database keeps it: a message as JSON, so that `from_stored` can say it in any language;
+    any other text as it is. `change` is applied to every text that is filled in."""
     tree = to_tree(sentence, change)
     return tree if isinstance(tree, str) else json.dumps(tree, ensure_ascii=False)
 
 
 def from_stored(text: str) -> str:
-    """The sentence that `stored` made a text of. What it did not make, or has a code that is not there, is as it is."""
+    """Return the sentence that `stored` made a text of; what it did not make, as it is."""
     try:
         sentence = from_tree(json.loads(text))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

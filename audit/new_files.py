@@ -1,7 +1,5 @@
-"""Files and folders that a user gets: made aside, in a hidden folder beside their place, and put there whole.
-
-Whatever happens meanwhile (a full disk, a kill), what stood there before stays as it was.
-"""
+"""Files and folders that a user gets: made aside, in a hidden folder beside their place, and put there whole. Whatever
+happens meanwhile (a full disk, a kill), what stood there before stays as it was."""
 
 import os
 import stat
@@ -15,11 +13,9 @@ from audit.errors import BadFile
 
 @contextmanager
 def new_file(place: str | Path) -> Iterator[Path]:
-    """A path to make a file at, which gets its name when the block ends, and goes where the block fails.
-
-    It is there, empty, when the block begins, and its owner's alone. Raises BadFile where a file is there already, at
-    the end, too, and where it cannot be written, also for an OSError of the block.
-    """
+    """Yield a path to make a file at, which gets its name when the block ends, and goes where the block fails. It is
+    there, empty, when the block begins, and its owner's alone. Raises BadFile where a file is there already, at the
+    end, too, and where it cannot be written, also for an OSError of the block."""
     with _aside(Path(place)) as (part, target):
         _refuse_present(target, "file")
         os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
@@ -41,9 +37,9 @@ def write_file(place: str | Path, content: str | bytes, *, parents: bool = False
 
 @contextmanager
 def new_folder(place: str | Path) -> Iterator[Path]:
-    """A folder to fill, its owner's alone, which gets its name when the block ends, and goes with all in it where the
-    block fails. Folders above it are made. Raises BadFile where the place has something in it or cannot be written,
-    also for an OSError of the block."""
+    """Yield a folder to fill, its owner's alone, which gets its name when the block ends, and goes where the block
+    fails. Folders above it are made. Raises BadFile where the place has something in it or cannot be written, also for
+    an OSError of the block."""
     with _aside(Path(place), parents=True) as (part, target):
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
             _refuse_present(target, "folder")

@@ -33,10 +33,8 @@ class Told:
     """In `Annotated`: what an option is for, and how the command line has it.
 
     `metavar` names its value, `spelled` is the option where it is not the field's name, `commas` says that a list is
-    given with commas in place of an option for each. `read` makes the value of what a front end has: of a list of
-    texts, a mapping. `positional`: the library takes it without its name, too; `argument`: the command line does.
-    `file`: it names one that is read.
-    """
+    given with commas in place of an option for each. `read` makes the value of what a front end has. `positional`: the
+    library takes it without its name, too; `argument`: the command line does. `file`: it names one that is read."""
 
     help: str
     metavar: str | None = None
@@ -54,8 +52,7 @@ def listed(value: Any) -> Any:
 
 
 class Option(NamedTuple):
-    """A field of an options class: its name, its type without `Told`, what is told of it, and its default
-    (`Parameter.empty`: it must be given)."""
+    """A field of an options class; without a default (`Parameter.empty`) it must be given."""
 
     name: str
     kind: Any
@@ -166,9 +163,6 @@ def _with_options(doc: str, options: list[Option]) -> str:
 
 def values_of(model: type[Model], values: Mapping[str, Any], *, renamed: Mapping[str, str]) -> Model:
     """Return options with those values of a table that are theirs and not None; `renamed` has a key of the table by the
-    name of an option, where that is another.
-
-    A plan has keys beside those of options, and null where nothing is wanted.
-    """
+    name of an option, where that is another."""
     keys = {option.name: renamed.get(option.name, option.name) for option in options_of(model)}
     return model(**{name: values[key] for name, key in keys.items() if values.get(key) is not None})

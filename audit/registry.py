@@ -1,18 +1,9 @@
-"""What has a name and may come from anybody: tasks, relations, systems and corpora.
+"""What has a name and may come from anybody: tasks, relations, systems and corpora, one `Registry` for each kind.
 
-There is one `Registry` for each kind. What comes with audit is registered where it is written; a plug-in registers in
-the same way, with a decorator or a call, in a module of its own:
-
-    from audit import registry
-
-    @registry.systems.register("mine")
-    def classify(text):
-        return "positive" if "good" in text else "negative"
-
-The module is found because its package names it in an entry point of the group `audit.plugins`, because `load_plugin`
-was called with its name, or because the environment variable AUDIT_PLUGINS has it. Plug-ins are loaded when a name is
-not found, or when all names are wanted: who uses none waits for none.
-"""
+What comes with audit is registered where it is written; a plug-in registers in the same way
+(`@registry.systems.register("mine")`), in a module that is found because its package names it in an entry point of the
+group `audit.plugins`, because `load_plugin` was called with its name, or because the environment variable AUDIT_PLUGINS
+has it. Plug-ins are loaded when a name is not found, or when all names are wanted: who uses none waits for none."""
 
 import importlib
 import logging
@@ -48,12 +39,9 @@ _loaded_now: list[tuple[str, str]] = []  # Origin and module of the plug-ins tha
 
 @dataclass(frozen=True)
 class Entry(Generic[T]):
-    """A thing with its name.
-
-    `thing` is "module:attribute" until it is wanted. `origin` is the plug-in that brought it, its distribution with the
-    version or its module; empty: it comes with audit. `module` defines it. `argument` stands behind a colon after the
-    name, in brackets where it may be left out. `listed`: it is one of `names`.
-    """
+    """A thing with its name; it is "module:attribute" until it is wanted. `origin` is the plug-in that brought it, its
+    distribution with the version or its module; empty: it comes with audit. `module` defines it. `argument` stands
+    behind a colon after the name, in brackets where it may be left out. `listed`: it is one of `names`."""
 
     name: str
     thing: T | str
@@ -83,11 +71,9 @@ class Registry(Generic[T]):
         listed: bool = True,
         origin: str = "",
     ) -> Any:
-        """Give the thing, or what is decorated, this name; returns it. A thing may be "module:attribute".
-
-        Raises AuditError for a name that is taken, unless the thing is to `replace` the other, for one that is empty
-        or has a colon, and for a thing that cannot be used (`check`).
-        """
+        """Give the thing, or what is decorated, this name; returns it. A thing may be "module:attribute". Raises
+        AuditError for a name that is taken, unless the thing is to `replace` the other, for one that is empty or has a
+        colon, and for a thing that cannot be used (`check`)."""
         if thing is None:
             return partial(self.register, name, argument=argument, replace=replace, listed=listed, origin=origin)
         if not isinstance(name, str) or not name.strip() or ":" in name:
@@ -271,8 +257,7 @@ def warn_once(sentence: str) -> None:
 
 # The kinds. What each thing is stands beside the room that registers audit's own.
 
-tasks: Registry[Any] = Registry("task", "audit.tasks")
-"""`audit.tasks.base.Task` objects."""
+tasks: Registry[Any] = Registry("task", "audit.tasks")  # `audit.tasks.base.Task` objects
 relations: Registry[Any] = Registry("relation", "audit.relations")
 """`audit.relations.base.Relation` objects by TASK/NAME, as `audit.relations.registry.register` makes it."""
 systems: Registry[Any] = Registry("system", "audit.systems")

@@ -91,11 +91,8 @@ statistics.py or numpy.py must never stand in for the library's."""
 
 
 def import_from_here(name: str, what: str) -> ModuleType:
-    """Import a module of the current directory or of an installed package; raises whatever the import raises.
-
-    Raises AuditError where the module is in the current directory and installed, too: one would be taken unseen. `what`
-    names its use in that message: "module of the system 'mine:f'".
-    """
+    """Import a module of the current directory or of an installed package; raises whatever the import raises. Raises
+    AuditError where the module is in both: one would be taken unseen. `what` names its use in that message."""
     here, top = os.getcwd(), name.partition(".")[0]
     importlib.invalidate_caches()
     others = [path for path in sys.path if path not in _folders and not _is_one(path or here, here)]

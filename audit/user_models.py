@@ -1,8 +1,6 @@
 """What users write, read by pydantic models: one sentence for each mistake says where it is and what is allowed there.
-
 A field says what it takes by its type and bounds; `Allowed` says it in words, and tests it, where these are not enough.
-A field's description says why it is needed; the value of one with `repr=False` may be a secret and is never shown.
-"""
+A field's description says why it is needed; the value of one with `repr=False` may be a secret and is never shown."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,10 +17,8 @@ from audit.errors import AuditError, BadFile, installed_extras
 from audit.files import first_lines, unstorable
 from audit.options import Options
 
-LARGEST = (1 << 63) - 1
-"""The largest whole number that a database holds; a bound as large as this is not worth a word."""
-_LISTED = 10
-"""Mistakes that a message lists; it always says how many there are."""
+LARGEST = (1 << 63) - 1  # The largest whole number that a database holds; a bound as large as this is not worth a word
+_LISTED = 10  # Mistakes that a message lists; it always says how many there are
 Table = TypeVar("Table", bound="UserModel")
 Taken = ParamSpec("Taken")
 Returned = TypeVar("Returned")

@@ -164,12 +164,6 @@ def test_a_table_that_cannot_be_read_says_why(name, content, says):
         read_table(name, ["text"], content=content)
 
 
-def test_columns_are_read_as_they_are_named():
-    content = b"Label,text,review\nold,a,A\n"
-    table = read_table("a.csv", ["text", "label"], columns={"text": "Review"}, content=content)
-    assert table.iloc[0].tolist() == ["A", "old"]
-
-
 def test_lists_of_labels_are_several_labels_of_a_text_or_one_of_each_annotator():
     lines = b'{"text": "a", "label": ["x", "y"]}\n{"text": "b", "label": []}'
     assert read_table("a.jsonl", ["text"], ["label"], content=lines)["label"].tolist() == ["x+y", ""]

@@ -50,11 +50,6 @@ def test_things_are_registered_by_call_by_decorator_and_by_where_they_are():
     assert (shapes.get("made")(), "made" in shapes, "square" in shapes) == (3, True, False)
     with pytest.raises(UnknownName, match=r"unknown shape 'square'; known are: line, made, ordered$"):
         shapes.get("square")
-
-
-def test_a_name_is_taken_once():
-    shapes = Registry("shape")
-    shapes.register("line", int)
     with pytest.raises(AuditError, match="shape 'line' is registered twice"):
         shapes.register("line", float)
     shapes.register("line", float, replace=True)

@@ -17,8 +17,8 @@ CORPORA.register(RecordedTexts.prefix, RecordedTexts, argument="FILE")
 
 
 def all_corpora(task: str | None = None) -> list[Corpus]:
-    """Return every registered corpus, available or not, in the order of registration. One of a plug-in that cannot be
-    loaded is left out; the log says so."""
+    """Return every registered corpus, in the order of registration; one of a plug-in that cannot be loaded is left
+    out."""
     corpora = []
     for entry in CORPORA.entries():
         if not entry.argument:
@@ -34,15 +34,13 @@ def get_corpus(
     language: str | None = None,
     reading: Reading = AS_IT_IS,
 ) -> Corpus:
-    """Return a registered corpus of the task, the user's CSV or JSONL file, the user's copy of a published corpus (as
-    in `paws-x:FILE`), or recorded translations (`recorded:PATH`); files are read and checked at once.
+    """Return a registered corpus of the task, the user's file, the user's copy of a published corpus (as in
+    `paws-x:FILE`), or recorded translations (`recorded:PATH`); files are read and checked at once.
 
     `task` (sentiment, where it is not said), `unit` and `language` describe a file; for any other corpus they may only
     repeat what it is. For translation the languages to translate into are behind an @, or in a file's column
     `target_language`. Raises UnknownName, BadFile, BadRow, or AuditError for what the corpus does not have.
 
-    >>> get_corpus("rotten-tomatoes").unit
-    'sentence'
     >>> get_corpus("rotten-tomatoes@es,fr", "translation").targets
     ('es', 'fr')
     """
@@ -75,11 +73,7 @@ def get_corpus(
 @cache
 def about_of(name: str) -> str:
     """Return what all texts of the registered corpus of this name are about, as "film"; empty for this and that, and
-    for a corpus that nobody registered, such as a user's file.
-
-    >>> about_of("imdb"), about_of("reviews.csv")
-    ('film', '')
-    """
+    for a corpus that nobody registered, such as a user's file."""
     if (entry := CORPORA.find(name)) is not None and not entry.argument:
         with CORPORA.tolerant(entry):
             return str(getattr(_made(name), "about", ""))

@@ -56,8 +56,8 @@ Faults = list[tuple[int, str]]  # Lines and what is wrong with each
 
 @dataclass(frozen=True)
 class Reading:
-    """How somebody's file is read: `columns` has our name -> the file's name of a column, `labels` has a label as the
-    file writes it -> ours (empty: no gold)."""
+    """How somebody's file is read: our name of a column -> the file's, and a label of the file -> ours (empty: no
+    gold)."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -106,17 +106,14 @@ def is_file_name(name: str) -> bool:
 
 
 class FileCorpus:
-    """The rows of a table of the user's: CSV, TSV, JSONL, a JSON array, Excel or Parquet (`audit.files.read_pieces`).
+    """The rows of a table of the user's: CSV, TSV, JSONL, a JSON array, Excel or Parquet (`audit.files.read_pieces`),
+    or of a DataFrame; one above `LARGE` bytes is not kept in memory, but read again.
 
     `unit` is "document" when the median text of the first 200 has more than one sentence, unless it is given. Rows are
-    keyed by their id, or by their number (from 1) in a file without ids. `reading` says what its columns and labels
-    stand for. Classification without a scheme takes the file's own gold labels, sorted, for the scheme. `content` is
-    what the file holds, where it was read already, or a DataFrame with its columns (rows are counted from 1, and a
-    field that is missing, as NaN or None, is empty). Raises BadFile or, for a single bad row, BadRow; then no row is
-    usable. Raises AuditError for a language that is no code, and for a reading that does not fit the task.
-
-    A file above `LARGE` bytes is not kept in memory: its rows are read again when they are wanted.
-    """
+    keyed by their id, or by their number (from 1). `reading` says what columns and labels stand for. Classification
+    without a scheme takes the file's own gold labels, sorted. `content` is what the file holds, where it was read
+    already, or a DataFrame. Raises BadFile or, for a single bad row, BadRow; then no row is usable. Raises AuditError
+    for a language that is no code, and for a reading that does not fit the task."""
 
     def __init__(
         self,
@@ -217,8 +214,8 @@ class FileCorpus:
                 yield line, Row(fields["id"], subject, fields["gold"] or None, fields["document"] or None, kept)
 
     def _read_gold(self, golds: Mapping[str, list[int]], bad: Faults) -> set[str]:
-        """Read the label that each gold of the file stands for; return those that stand for none, whose rows are bad.
-        Takes the scheme from them where there is none."""
+        """Read what each gold of the file stands for, or the scheme; return those that stand for nothing, whose rows
+        are bad."""
         meant = {gold: self._reading.label(gold) for gold in golds}
         if self.task == "classification":
             self.task = _with_scheme(self.path, list(filter(None, meant.values())), self._reading)
@@ -366,8 +363,8 @@ def offered_labels(unknown: Collection[str], task: str) -> list[str]:
 
 
 def guessed_labels(unknown: Collection[str], labels: Sequence[str]) -> dict[str, str | None]:
-    """Return for each label of a file, sorted, the task's that it seems to stand for: "" where it says that there is
-    none, None where nothing is clear."""
+    """Return for each label of a file, sorted, the task's that it seems to mean; "": no gold, None: nothing is
+    clear."""
     numbers = {gold: number for gold in unknown if not math.isnan(number := _number(gold))}
     values = set(numbers.values())
     fits = (scale for scale in _NUMBERED if {min(scale), max(scale)} <= values <= scale.keys())

@@ -1,12 +1,11 @@
 """Recorded translations: what engines said once, read from the user's files, with a count of whatever is wrong in them.
 
 A CSV with the columns `system,source_language,target_language,source,translation`, or a folder of such files. In a
-folder there may also be recorded *chains*, with the columns `system,source,pivot,target,direct,alternate`, as the
-MCMT study kept them (Pesu, MacRae, Barnes, Wang and Yan, "A Monte-Carlo approach to automatic metamorphic testing of
-machine translation software", University of Wollongong, 2017): the source was translated into the language `pivot`,
-which another row says how, and that into the language `target`, which gave `alternate`; `direct` is the source in the
-language `target`. A chain back into the language of its source is a round trip, and `direct` then the source itself.
-"""
+folder there may also be recorded *chains*, with the columns `system,source,pivot,target,direct,alternate`, as the MCMT
+study kept them (Pesu, MacRae, Barnes, Wang and Yan, "A Monte-Carlo approach to automatic metamorphic testing of machine
+translation software", University of Wollongong, 2017): the source was translated into `pivot`, which another row says
+how, and that into `target`, which gave `alternate`; `direct` is the source in the language `target`. A chain back into
+the language of its source is a round trip, and `direct` then the source itself."""
 
 import re
 from collections import Counter
@@ -63,8 +62,7 @@ def key_of(text: str) -> str:
 @dataclass
 class Recording:
     """The content of the files: translations by system and request; `originals` are the texts that are no chain's
-    middle, as they are recorded, in the order in which they are first met; `problems` counts rows by what is wrong with
-    them (`KINDS`)."""
+    middle, in the order in which they are first met; `problems` counts rows by what is wrong with them (`KINDS`)."""
 
     path: str
     rows: int = 0
@@ -112,9 +110,9 @@ class Recording:
 
 
 def read_recording(path: str | Path) -> Recording:
-    """Read the recorded translations of a CSV, or of all CSVs of a folder in the order of their names. Files are read
-    once per process, and again when they change. Raises BadFile for a file without the columns, in another encoding or
-    absent, and where nothing in it can be used; rows that are wrong are left out and counted."""
+    """Read the recorded translations of a CSV, or of all CSVs of a folder in the order of their names; files are read
+    again when they change. Raises BadFile for a file without the columns, in another encoding or absent, and where
+    nothing in it can be used; rows that are wrong are left out and counted."""
     place = Path(path)
     if not place.is_dir():
         refuse_no_file(place)
@@ -172,12 +170,9 @@ def _complete(recording: Recording, table: "pd.DataFrame") -> None:
 
 
 class RecordedTexts:
-    """Every original of a recording once for each language it was translated into, by whichever engine. What stands
-    between the two steps of a recorded chain is no original.
-
-    A corpus has one language: that of the originals, or the one that is asked for where they have several. Raises
-    BadFile for what is wrong with the files, AuditError for languages that they do not have.
-    """
+    """Every original of a recording once for each language it was translated into. A corpus has one language: that of
+    the originals, or the one that is asked for where they have several. Raises BadFile for what is wrong with the
+    files, AuditError for languages that they do not have."""
 
     prefix = "recorded"
     task = "translation"

@@ -2,8 +2,7 @@
 
 A slice function takes a row and says what it is in: a name, a truth, a number (rows are cut into classes of the same
 size), or None. It has a name in `SLICES`, with an argument where it needs one (`phrase:not|never`). What no function is
-called is a column of the corpus.
-"""
+called is a column of the corpus."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -31,9 +30,9 @@ PARTS = 4  # Classes that numbers are cut into, unless the function says otherwi
 
 @dataclass(frozen=True)
 class Slicing:
-    """A way to divide sources: a slice function with its name. `parts` is how many classes numbers are cut into. Of a
-    function of the `whole` corpus all rows are the argument, and the result has a value for each. `names` are slices
-    that are told of where they are empty. `column` is the column of the corpus that it reads."""
+    """A way to divide sources: a slice function with its name. `parts` is how many classes numbers are cut into. A
+    function of the `whole` corpus is given all rows and returns a value for each. `names` are slices that are told of
+    where they are empty. `column` is the column of the corpus that it reads."""
 
     name: str
     function: Callable[..., Any]
@@ -104,8 +103,8 @@ def divide(slicing: Slicing, rows: Sequence[Row]) -> tuple[list[str | None], lis
 
 
 def cut(values: Sequence[float | None], parts: int) -> tuple[list[str | None], list[str]]:
-    """Numbers cut at quantiles into `parts` classes, named by the least and the most in each; equal ones stay together,
-    so that there may be fewer. NaN is None.
+    """Return numbers cut at quantiles into `parts` classes, named by the least and the most in each; equal ones stay
+    together, so that there may be fewer. NaN is None.
 
     >>> cut([1, 1, 1, 2, 3, 9.5, None], 2)
     (['1', '1', '1', '2–9.5', '2–9.5', '2–9.5', None], ['1', '2–9.5'])
@@ -196,8 +195,8 @@ def gender(row: Row) -> Value:
 
 
 def phrase(pattern: str) -> SliceFunction:
-    """Whether a text has one of these phrases: a regular expression, in any case. What is in ASCII finds whole words
-    where it begins or ends with a letter or digit."""
+    """Whether a text has one of these phrases, a regular expression, in any case; what is in ASCII finds whole
+    words."""
     whole = rf"(?:(?<!\w)(?=\w)|(?=\W))(?:{pattern})(?:(?<=\w)(?!\w)|(?<=\W))"
     try:
         re.compile(pattern)

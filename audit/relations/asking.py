@@ -1,9 +1,8 @@
 """What people are asked about a group: one plain question for each relation, made of what it checks and expects.
 
 An annotator needs no word of metamorphic testing: "Is the opinion the same in texts A and B?" is *yes* where the
-relation holds and *no* where it does not. A relation may bring its own question (`Relation.question`); relations of
-audit whose check says too little have theirs in `data/messages` (`[asking_of.TASK]`).
-"""
+relation holds. A relation may bring its own question (`Relation.question`); relations of audit whose check says too
+little have theirs in `data/messages` (`[asking_of.TASK]`)."""
 
 from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
@@ -13,18 +12,9 @@ from audit.messages import ENGLISH, catalogue, phrase
 from audit.relations import expect
 from audit.relations.base import Chained, Relation
 from audit.relations.registry import find_relation
-from audit.tasks import OwnWords, Wording, base_of, get_task, takes_sets, wording
+from audit.tasks import OwnWords, Wording, base_of, get_task, wording
 from audit.tasks.words import NO_WORDS
 
-_SAME = {
-    "classification": "asking.label",
-    "inference": "asking.inference",
-    "question-answering": "asking.answer_text",
-    "sentiment": "asking.opinion",
-    "similarity": "asking.similarity",
-    "summarization": "asking.summary",
-}
-"""Task -> the question whether what is right of one input is right of the others."""
 _CODES: dict[Any, str] = {
     expect.equivalent: "",
     expect.same_interval: "",
@@ -33,8 +23,7 @@ _CODES: dict[Any, str] = {
     expect.stronger: "asking.stronger",
     expect.goes_up: "asking.up",
     expect.goes_down: "asking.down",
-}
-"""Check -> its question; empty: that of the task."""
+}  # Check -> its question; empty: that of the task
 
 
 def group_question(
@@ -48,14 +37,9 @@ def group_question(
 ) -> str:
     """Return the question about a group of this relation, in a language of the app: yes where the relation holds.
 
-    Source and follow-ups are called A, B, C, as the captions above them do (`letter`). `own` are a database's words of
-    the task: where it asks a question of its own, that is the one whose answers are compared. Of a relation whose
-    expectation is unknown, imported or with a check of its own, it is asked whether what its `summary` (else its name)
-    says can be expected.
-
-    >>> group_question("sentiment", "MR1.1")
-    'Is the opinion the same in texts A and B: positive, neutral or negative?'
-    """
+    Source and follow-ups are called A, B, C (`letter`). `own` are a database's words of the task, whose question is
+    then the one whose answers are compared. Of a relation whose expectation is unknown, imported or with a check of its
+    own, it is asked whether what its `summary` (else its name) says can be expected."""
     known = find_relation(task, relation)
     brought = {} if known is None else {ENGLISH: known.question} if isinstance(known.question, str) else known.question
     if question := brought.get(language) or brought.get(ENGLISH, ""):
@@ -75,18 +59,14 @@ def group_question(
 
 
 def letter(place: int) -> str:
-    """Return what the source (0) and the follow-ups of a group are called.
-
-    >>> [letter(place) for place in (0, 1, 26)]
-    ['A', 'B', 'A1']
-    """
+    """Return what the source (0) and the follow-ups of a group are called: A, B, and behind Z A1."""
     number, place = divmod(place, len(ascii_uppercase))
     return ascii_uppercase[place] + (str(number) if number else "")
 
 
 def text_names(roles: Sequence[str], texts: int = 1, language: str = ENGLISH) -> list[str]:
     """Return what the texts of a group are called above them, by their roles in order: by letters, and those that a
-    system made on the way (links) by what they are. `texts` is how many texts an input of the task has."""
+    system made on the way (links) by what they are. `texts` is how many texts an input has."""
     code, names, place = "group.text" if texts == 1 else "group.pair", [], 0
     for role in roles:
         names.append(phrase(language, "group.link") if role == "link" else phrase(language, code, letter=letter(place)))
@@ -127,9 +107,9 @@ def _derived(task: str, check: Any, named: Mapping[str, Any], language: str, own
     codes = [""] * isinstance(check, expect.SimilarText) + [_CODES[known] for known in _CODES if known is check]
     if not codes:
         return ""
-    same = "asking.labels" if takes_sets(get_task(task)) else _SAME.get(base_of(task))
-    usual = "asking.right_output" if get_task(task).question_kind == "pair" else "asking.right"
-    return phrase(language, codes[0] or ("asking.right" if asks_otherwise else same or usual), **parameters)
+    is_pair = get_task(task).question_kind == "pair"
+    usual = "asking.opinion" if base_of(task) == "sentiment" else "asking.right_output" if is_pair else "asking.right"
+    return phrase(language, codes[0] or ("asking.right" if asks_otherwise else usual), **parameters)
 
 
 def _mapped(task: str, check: expect.Mapped, words: Wording, parameters: Mapping[str, Any], language: str) -> str:

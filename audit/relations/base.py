@@ -1,12 +1,10 @@
 """The one shape of all metamorphic relations.
 
-A relation is a generator over one source: it yields the members it wants executed, is sent their outputs, any number
-of times, and returns its verdict, or None where it makes no group. Most relations perturb the source once and check
-the outputs (`Fixed`): they change texts one by one (`Plain`), or several together (`Joint`; `Rewriting` where the check
-has to know which words were replaced). The ones that look at the system's own outputs on the way write the generator
-themselves (`Chained`). `uses.relation` registers a function as any of them. Outputs are stored by (system, input), so
-replaying a generator costs nothing and gives the same group.
-"""
+A relation is a generator over one source: it yields the members it wants executed, is sent their outputs, any number of
+times, and returns its verdict, or None where it makes no group. Most perturb the source once and check the outputs
+(`Fixed`): they change texts one by one (`Plain`), or several together (`Joint`; `Rewriting` where the check has to know
+which words were replaced). Those that look at the system's own outputs on the way write the generator themselves
+(`Chained`). Outputs are stored by (system, input), so replaying a generator costs nothing and gives the same group."""
 
 import random
 from collections.abc import Callable, Generator, Mapping, Sequence, Set
@@ -84,11 +82,9 @@ class _SameText:
         return frozenset({answer}) if same else None
 
 
-unchanged = Carry(_Table(others="same"), preserves_truth=True)
-"""The follow-up means what the source means."""
+unchanged = Carry(_Table(others="same"), preserves_truth=True)  # The follow-up means what the source means
 
-nothing = Carry(_Table())
-"""The answer about the source says nothing about the follow-up."""
+nothing = Carry(_Table())  # The answer about the source says nothing about the follow-up
 
 
 def maps(answers: Mapping[str, Sequence[str]]) -> Carry:
@@ -108,7 +104,7 @@ def always(answer: str) -> Carry:
 
 def where_same(normalise: Callable[[str], str]) -> Carry:
     """Return a carry for outputs that are judged one by one: what people say of the source's output holds for the
-    follow-up's where the two are the same text once normalised. The relation must keep meaning."""
+    follow-up's where both are the same text once normalised. The relation must keep meaning."""
     return Carry(_SameText(normalise), reads=True)
 
 
@@ -123,8 +119,7 @@ def declared(carries: str | Sequence[str] | Mapping[str, Sequence[str]]) -> Carr
 
 
 Role = Literal["source", "follow_up", "link", "probe"]
-ANY = ("*",)
-"""Languages of a relation, or a system, that takes texts in every language."""
+ANY = ("*",)  # Languages of a relation, or a system, that takes texts in every language
 COUNTED: tuple[Role, ...] = ("source", "follow_up", "link")
 """Roles whose outputs make a satisfaction false; a probe's does not."""
 
@@ -143,8 +138,7 @@ class Outcome(IntEnum):
 NO_SCORE = "it needs a score, and the system returns none"
 CUT = "the system reads the same of every member: the rest is cut off"
 SYSTEM_REASONS: Mapping[str, str] = {NO_SCORE: "no_score", CUT: "cut"}
-"""Reasons why a group is inapplicable that lie with the system and not with its texts -> code in the catalogue. Run and
-report count these groups by system (`audit.runner.studies.inapplicable_notes`)."""
+"""Reasons why a group is inapplicable that lie with the system, not its texts -> code: run and report count them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +151,8 @@ class Verdict:
 
 
 def cut_verdict(outputs: Sequence[Output]) -> Verdict | None:
-    """Return the verdict on a group whose members were the same to the system, since the rest of the texts was cut off;
-    None where they were not. `outputs` are those of its members that count."""
+    """Return the verdict on a group whose members (`outputs` of those that count) were the same to the system, since
+    the rest of the texts was cut off; None where they were not."""
     details = [output.details or {} for output in outputs]
     if not any(detail.get("cut") for detail in details) or len(outputs) < 2:
         return None
@@ -197,12 +191,11 @@ class Source:
 
 Steps = Generator[list[Member], list[Output], Verdict | bool | None]
 Check = Callable[[Sequence[Output]], "Verdict | bool"]
-"""Outputs of the source and the follow-ups, in order -> verdict, or whether the relation is satisfied. None of the
-outputs is an error."""
+"""Outputs of the source and the follow-ups, none an error, in order -> verdict, or whether the relation is
+satisfied."""
 Perturb = Callable[[Analysis, random.Random], "str | list[str] | None"]
 """Analysis of a text -> follow-up text(s), or None where none would read well."""
-Words = tuple[tuple[str, str], ...]
-"""Pairs (old, new): what was replaced by what to make a follow-up."""
+Words = tuple[tuple[str, str], ...]  # Pairs (old, new): what was replaced by what to make a follow-up
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,8 +206,7 @@ class Rewritten:
     words: Words = ()
 
 
-Rewrite = Callable[[Sequence[Analysis], random.Random], "Rewritten | None"]
-"""As `Perturb`, of all texts of a source."""
+Rewrite = Callable[[Sequence[Analysis], random.Random], "Rewritten | None"]  # As `Perturb`, of all texts of a source
 WordsCheck = Callable[[Sequence[Output], Words], "Verdict | bool"]
 """Outputs of source and follow-up, and the words that were replaced -> as a `Check`."""
 
@@ -236,8 +228,7 @@ class Relation:
     name: str
     family: str
     summary: str
-    unit: Literal["sentence", "document", "any"]
-    """The unit of its sources; `any`: both."""
+    unit: Literal["sentence", "document", "any"]  # The unit of its sources; `any`: both
     carry: Carry
     languages: tuple[str, ...] = ("en",)
     """Languages of its texts: a source with a text in another one makes no group. `ANY` alone: every language."""
@@ -249,19 +240,14 @@ class Relation:
     """Called with all parameters when some are set: says what is wrong with them, or None."""
     counterpart: str = ""
     """What it is called together with the same relation of other tasks, where it is written for several."""
-    needs: tuple[str, ...] = ()
-    """Modules of an extra without which it makes no groups; a run that lacks one is refused."""
-    grammar: bool = False
-    """Whether it reads more of a text than its characters: what its language's own tagger finds."""
-    default: bool = True
-    """Whether a run takes it that names no relations."""
-    keeps: str = ""
-    """What stays of a text that it changes: "every word"."""
-    may_break: str = ""
-    """What may be another thing in a follow-up though nobody meant it: "labels of style"."""
+    needs: tuple[str, ...] = ()  # Modules of an extra without which it makes no groups; a run that lacks one is refused
+    grammar: bool = False  # Whether it reads more of a text than its characters: what its language's own tagger finds
+    default: bool = True  # Whether a run takes it that names no relations
+    keeps: str = ""  # What stays of a text that it changes: "every word"
+    may_break: str = ""  # What may be another thing in a follow-up though nobody meant it: "labels of style"
     question: str | Mapping[str, str] = ""
-    """What people are asked about a group, where *yes* means that the relation holds there; by the code of a language,
-    or in one for all. Empty: what follows from its check (`audit.relations.asking`)."""
+    """What people are asked about a group, where *yes* means that the relation holds; by the code of a language, or in
+    one for all. Empty: what follows from its check (`audit.relations.asking`)."""
     limits: tuple[Limit, ...] = ()
     """What a follow-up must keep; set by `audit.relations.validity.limited`, which makes them a parameter, too."""
 
@@ -284,8 +270,8 @@ class Relation:
         return "; ".join([self.version, *self.asks(), *of_measures])
 
     def asks(self) -> Sequence[str]:
-        """Return the versions of the programs and models that follow-ups and verdicts depend on, as of its tagger.
-        Raises NotInstalled and the like."""
+        """Return the versions of what follow-ups and verdicts depend on, as its tagger. Raises NotInstalled and the
+        like."""
         tagger = self.params.get("tagger")
         if tagger is not None:
             return [version_of(str(tagger))]
@@ -384,8 +370,7 @@ class Joint(Fixed):
     """A relation that rewrites texts of a source together, and whose check needs nothing but the outputs."""
 
     rewrite: Rewrite
-    texts: tuple[int, ...] | None = None
-    """Which texts of an input are handed over, of those that it has; None: all."""
+    texts: tuple[int, ...] | None = None  # Which texts of an input are handed over, of those that it has; None: all
 
     def make_group(self, source: Source) -> tuple[list[Input], Words]:
         if not self.reads(source):

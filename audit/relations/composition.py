@@ -2,9 +2,7 @@
 
 What a composition expects and carries follows from its parts. An expectation is a relation between two outputs, so that
 of a composition is the product of those of its parts: what must hold between the source's output and the last one,
-whatever the outputs between them are, which nobody asks for. Where nothing that can be checked follows, the composition
-is refused.
-"""
+whatever the outputs between them are. Where nothing that can be checked follows, it is refused."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -28,16 +26,11 @@ from audit.relations.expect import (
 from audit.tasks import Input, base_of
 from audit.text import Analysis
 
-BAR = " | "
-"""Stands between the names of a composition's parts."""
+BAR = " | "  # Stands between the names of a composition's parts
 
 
 def parts_of(name: str) -> list[str]:
-    """Return the names in the name of a composition; of any other relation its own.
-
-    >>> parts_of("typos|upper-case"), parts_of("MR1.1")
-    (['typos', 'upper-case'], ['MR1.1'])
-    """
+    """Return the names in the name of a composition; of any other relation its own."""
     return [part.strip() for part in name.split("|")]
 
 
@@ -69,10 +62,8 @@ def _numbered(summaries: Sequence[str]) -> str:
 @dataclass(frozen=True, kw_only=True)
 class Composed(Fixed):
     """Relations one after the other; its groups are a source and what the last part made, without what lies between.
-
     There is a group only where every part leaves its mark: not where one does not apply, where a text comes back that
-    was there before, or where the same texts come out without one of the parts.
-    """
+    was there before, or where the same texts come out without one of the parts."""
 
     parts: tuple[Fixed, ...]
 
@@ -135,9 +126,8 @@ class Composed(Fixed):
 
 
 def _source(item: Input, source: Source, seed: str) -> Source:
-    if item is source.input and not seed:
-        return source
-    return Source(item, Analysis(item.text, item.languages[0]), source.seed + seed)
+    unchanged = item is source.input and not seed
+    return source if unchanged else Source(item, Analysis(item.text, item.languages[0]), source.seed + seed)
 
 
 def _several(name: str, part: Relation) -> str:
@@ -145,11 +135,9 @@ def _several(name: str, part: Relation) -> str:
 
 
 def compose(*relations: Relation) -> Composed:
-    """Return the composition of relations, the first one first; `a | b` is the same.
-
-    Raises AuditError for fewer than two, for relations of different tasks, units or languages, for one that hangs on
-    what a system says, and for expectations of which nothing follows.
-    """
+    """Return the composition of relations, the first one first; `a | b` is the same. Raises AuditError for fewer than
+    two, for relations of different tasks, units or languages, for one that hangs on what a system says, and for
+    expectations of which nothing follows."""
     parts = [
         part for relation in relations for part in (relation.parts if isinstance(relation, Composed) else [relation])
     ]
@@ -283,11 +271,9 @@ def _on_labels(check: Any) -> Any:
 
 
 def _similar(first: SimilarText, second: SimilarText) -> SimilarText | None:
-    """Return what follows for texts of which each is similar to the next one.
-
-    With d = 1 - similarity, which is a share of edits, 2d / (1 + d) is a distance that keeps the triangle inequality
-    (Steinhaus' transform), so that the distances of neighbours add up to the most that the ends can have.
-    """
+    """Return what follows for texts of which each is similar to the next one. With d = 1 - similarity, which is a share
+    of edits, 2d / (1 + d) keeps the triangle inequality (Steinhaus' transform), so that the distances of neighbours add
+    up to the most that the ends can have."""
     distance = sum(2 * (1 - check.threshold) / (2 - check.threshold) for check in (first, second))
     threshold = 1 - distance / (2 - distance) if distance < 1 else 0.0
     if first.normalise != second.normalise or threshold <= 0:

@@ -1,9 +1,6 @@
 """Checks of output relations, as small functions that compose (after CheckList's expectations), and ways of changing a
-text that several relations share.
-
-A check takes the outputs of source and follow-ups in order and returns a verdict. Source of the relations between
-sentiment outputs: Jiang et al. 2022, section 4.2.
-"""
+text that several relations share. A check takes the outputs of source and follow-ups in order and returns a verdict.
+Source of the relations between sentiment outputs: Jiang et al. 2022, section 4.2."""
 
 import random
 import re
@@ -51,8 +48,7 @@ def same_label(outputs: Sequence[Output], words: Words) -> Verdict:
 
 
 def same_interval(outputs: Sequence[Output], words: Words = ()) -> Verdict:
-    """Both similarities lie in the same interval, which is their label; the value is what the follow-up's is above the
-    source's."""
+    """Both similarities lie in the same interval, their label; the value is the follow-up's less the source's."""
     return Verdict(equivalent(outputs).outcome, (outputs[1].score or 0.0) - (outputs[0].score or 0.0))
 
 
@@ -62,8 +58,7 @@ def same_text(outputs: Sequence[Output], words: Words) -> Verdict:
 
 
 def stronger(outputs: Sequence[Output]) -> Verdict:
-    """The follow-up has the source's label with a higher score; the value is the difference of the scores.
-    Inapplicable where one of them has no score."""
+    """The follow-up has the source's label with a higher score; the value is the difference."""
     source, follow_up = outputs[0], outputs[1]
     if source.score is None or follow_up.score is None:
         return UNSCORED
@@ -74,8 +69,7 @@ def stronger(outputs: Sequence[Output]) -> Verdict:
 
 
 def goes_up(outputs: Sequence[Output]) -> Verdict:
-    """Sentiments keep going up over all outputs (conditions i to iv of section 4.2); inapplicable where one has no
-    score."""
+    """Sentiments keep going up over all outputs (conditions i to iv of section 4.2)."""
     if any(output.score is None for output in outputs):
         return UNSCORED
     return _verdict(all(_not_below(earlier, later) for earlier, later in pairwise(outputs)))
@@ -150,11 +144,8 @@ class Mapped:
 
 @dataclass(frozen=True, slots=True)
 class SimilarText:
-    """Every follow-up's text is similar to the source's: `word_overlap` of both, normalised, reaches the threshold.
-
-    The value is the least of the similarities. With the threshold 1 the normalised texts are the same words in the same
-    order. Raises AuditError for a threshold that is not above 0 and at most 1.
-    """
+    """Every follow-up's text is similar to the source's: `word_overlap` of both, normalised, reaches the threshold; the
+    value is the least of the similarities. Raises AuditError for a threshold that is not above 0 and at most 1."""
 
     threshold: float
     normalise: Callable[[str], str]
@@ -186,8 +177,7 @@ def plain_words(text: str) -> str:
 
 # Words of a source's texts replaced by others: the same word by the same one wherever it stands.
 
-TITLES = re.compile(r"《[^《》]*》")
-"""Titles of Chinese works, which no word is replaced in."""
+TITLES = re.compile(r"《[^《》]*》")  # Titles of Chinese works, which no word is replaced in
 
 
 def replace_words(text: str, words: Words) -> str:
@@ -201,13 +191,8 @@ def _any_of(words: Words) -> re.Pattern[str]:
 
 
 def exchange_words(texts: Sequence[Analysis], words: Words) -> Rewritten | None:
-    """Return the follow-up in which each old word, which may be several tokens (王女士), is replaced by its new one.
-
-    None where nothing is replaced, or where an old word begins or ends inside a token: then it is part of a longer one.
-
-    >>> exchange_words([Analysis("王女士来了，王女士走了", "zh")], (("王女士", "李女士"),)).texts
-    ('李女士来了，李女士走了',)
-    """
+    """Return the follow-up in which each old word, which may be several tokens, is replaced by its new one; None where
+    nothing is replaced, or where an old word is part of a longer token."""
     present = tuple((old, new) for old, new in words if any(old in text.text for text in texts))
     if not present:
         return None
@@ -233,19 +218,13 @@ _WIDE = frozenset("。！？…”’」』）》】—")
 def rearrange(text: Analysis, order: Sequence[int]) -> str:
     """Return the document with only these sentences, in this order.
 
-    The white space between sentences keeps its place when all sentences stay, so that paragraphs stay paragraphs;
-    where some go, what stood before each remaining sentence goes with it. A sentence that ended its document without
-    a mark gets a full stop when another one follows it. Chinese sentences need no space between them, and are left as
-    they are where the one that followed still follows, or where the line ends with them: a heading takes no stop.
+    The white space between sentences keeps its place when all stay, so that paragraphs stay paragraphs; where some go,
+    what stood before each remaining sentence goes with it. A sentence that ended its document without a mark gets a
+    full stop when another one follows it. Chinese sentences need no space between them, and are left as they are where
+    the one that followed still follows, or where the line ends with them: a heading takes no stop.
 
-    >>> rearrange(Analysis("One. Two.\\n\\nThree"), [2, 0, 1])
-    'Three. One.\\n\\nTwo.'
-    >>> rearrange(Analysis("One. Two. Three."), [0, 2])
-    'One. Three.'
-    >>> rearrange(Analysis("甲走。乙来。丙在", "zh"), [2, 0, 1])
-    '丙在。甲走。乙来。'
-    >>> rearrange(Analysis("标题\\n甲走。乙来。", "zh"), [0, 2, 1])
-    '标题\\n乙来。甲走。'
+    >>> rearrange(Analysis("One. Two. Three"), [2, 0]), rearrange(Analysis("甲走。乙来。丙在", "zh"), [2, 0, 1])
+    ('Three. One.', '丙在。甲走。乙来。')
     """
     chinese, edges = text.language == "zh", [0, *(end for _, end in text.spans)]
     gaps = [text.text[edges[index] : start] for index, (start, _) in enumerate(text.spans)]
@@ -270,11 +249,9 @@ def sentence_inputs(text: Analysis) -> list[Input]:
 
 
 def on_documents(relation: Plain, share: float = 1.0) -> Plain:
-    """Return the same relation for documents: same task, name, family, check and carry; its unit is "document".
-
-    Of the sentences that the perturbation applies to, the share (0 < share <= 1, rounded to a whole number, at least
-    one) is drawn at random and perturbed. Raises AuditError for another share, and a relation on documents already.
-    """
+    """Return the same relation for documents: of the sentences that the perturbation applies to, the share (0 < share
+    <= 1, at least one) is drawn at random and perturbed. Raises AuditError for another share, and a relation on
+    documents already."""
     if not 0 < share <= 1:
         raise AuditError(f"share {share!r} of relation {relation.name!r} must be above 0 and at most 1")
     if relation.unit != "sentence":

@@ -16,8 +16,7 @@ from audit.relations.composition import Composed, compose, parts_of
 from audit.relations.validity import VALID, limited
 from audit.tasks import TASKS, base_of
 
-RELATIONS: Registry[Relation] = registry.relations
-"""Relations by TASK/NAME."""
+RELATIONS: Registry[Relation] = registry.relations  # Relations by TASK/NAME
 ALL, DEFAULT, FAMILY = "all", "default", "family:"
 """What stands for several relations of a task where relations are named: all, those of a run that names none, and those
 of a family (`family:noise in letters`)."""
@@ -34,8 +33,7 @@ RELATIONS.check = _check_names
 
 
 def register(relation: Relation) -> Relation:
-    """Make a relation known under (task, name). Raises AuditError when that is taken, for a name with a bar, and for a
-    family with a comma."""
+    """Make a relation known under (task, name). Raises AuditError when that is taken, or cannot be a name."""
     RELATIONS.register(_key(relation.task, relation.name), relation := limited(relation, ()))
     return relation
 
@@ -45,10 +43,8 @@ def _key(task: str, name: str) -> str:
 
 
 def replace_relation(relation: Relation, origin: str = "") -> Relation:
-    """Register a relation of family `own` again, as a notebook's cell does that is run twice; `origin` is its module.
-
-    Raises as `register` does.
-    """
+    """Register a relation of family `own` again, as a notebook's cell does that is run twice; `origin` is its
+    module."""
     before = find_relation(relation.task, relation.name)
     if before is not None and before.family != relation.family:
         there = f"is there already, in the family {before.family!r}; give yours another name"
@@ -58,10 +54,7 @@ def replace_relation(relation: Relation, origin: str = "") -> Relation:
 
 
 def all_relations(task: str | None = None) -> list[Relation]:
-    """Return the registered relations, of all tasks or one, in the order of their names' numbers (MR1.2 before MR1.10).
-
-    Those of a task with a label scheme are those of the task, for that scheme.
-    """
+    """Return the registered relations, of all tasks or one, in the order of their names' numbers."""
     base = None if task is None else base_of(task)
     chosen = [_of(relation, task) for relation in RELATIONS.values() if base in (None, relation.task)]
     return sorted(chosen, key=lambda relation: (relation.task, name_order(relation.name)))
@@ -69,11 +62,9 @@ def all_relations(task: str | None = None) -> list[Relation]:
 
 def configured(relation: Relation, changes: Mapping[str, object]) -> Relation:
     """Return the relation with other parameters: its check is given those that are its fields, its function the others
-    by name; a `Fixed` one of another kind reads `params` itself. Of a composition, those of its parts.
-
-    Raises AuditError for a parameter that the relation does not have, a value of another kind than its default (a whole
-    number will do for a fraction), and one that the relation or its check refuses.
-    """
+    by name; a `Fixed` one of another kind reads `params` itself. Of a composition, those of its parts. Raises
+    AuditError for a parameter that the relation does not have, a value of another kind than its default (a whole number
+    will do for a fraction), and one that the relation or its check refuses."""
     if isinstance(relation, Composed):
         return compose(*(configured(part, own) for part, own in relation.configured(changes)))
     new = dict(changes)
@@ -106,10 +97,8 @@ def configured(relation: Relation, changes: Mapping[str, object]) -> Relation:
 
 
 def with_lines(task: str, params: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:
-    """Return parameters by relation, the lines of a file in the place of its name where a parameter takes a list.
-
-    For callers that may read files: the command line and the library, not what comes from a browser. Raises BadFile.
-    """
+    """Return parameters by relation, the lines of a file in the place of its name where a parameter takes a list. For
+    callers that may read files, not for what comes from a browser. Raises BadFile."""
 
     def read(accepts: Mapping[str, tuple[type, ...]], key: str, value: object) -> object:
         if isinstance(value, str) and list in accepts.get(key, ()):
@@ -132,22 +121,13 @@ def base_name(label: str) -> str:
 
 
 def name_order(name: str) -> tuple[tuple[int, str], ...]:
-    """Return a sort key that reads numbers as numbers.
-
-    >>> sorted(["MR10.1", "MR2.1"], key=name_order)
-    ['MR2.1', 'MR10.1']
-    """
+    """Return a sort key that reads numbers as numbers: MR2.1 before MR10.1."""
     return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name) if part)
 
 
 def get_relation(task: str, name: str) -> Relation:
-    """Return the relation of this name within its task; `typos | upper-case` is the composition of these two.
-
-    Raises UnknownName for a name or a part of one, and AuditError for a composition that cannot be made.
-
-    >>> get_relation("inference", "typos|upper-case").name
-    'typos | upper-case'
-    """
+    """Return the relation of this name within its task; `typos | upper-case` is the composition of these two. Raises
+    UnknownName for a name or a part of one, and AuditError for a composition that cannot be made."""
     if (relation := _registered(task, name)) is not None:
         return relation
     if len(parts := parts_of(name)) > 1:
@@ -164,11 +144,7 @@ def stands_for_several(name: str) -> bool:
 
 def relations_named(task: str, names: Sequence[str] | None) -> list[Relation]:
     """Return the relations of a task that names mean, each once, in the order of the names; without names those of a
-    run that names none. Raises UnknownName, which lists the relations or the families there are.
-
-    >>> [relation.name for relation in relations_named("sentiment", ["family:permuting sentences"])]
-    ['MR5.1', 'MR5.2', 'MR5.3']
-    """
+    run that names none. Raises UnknownName, which lists the relations or the families there are."""
     chosen: dict[str, Relation] = {}
     for name in names or (DEFAULT,):
         meant = _meant(task, name) if stands_for_several(name) else [get_relation(task, name)]

@@ -1,8 +1,7 @@
 """How relations are written: one decorated function, and for each of its tasks what that task makes of it.
 
 A function says how texts change; a `Use` says which of an input's texts do, what is expected of the outputs, and what
-truth is kept. `EVERY` has the usual use of each task of audit for what keeps a text's meaning.
-"""
+truth is kept. `EVERY` has the usual use of each task of audit for what keeps a text's meaning."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -18,8 +17,7 @@ from audit.tasks.question_answering import normalised
 
 FIRST, SECOND, BOTH = (0,), (1,), (0, 1)
 """Which texts of an input: the premise or the hypothesis, the context or the question, either text of a pair."""
-SIMILAR = 0.7
-"""Similarity, 0 to 1, from which two summaries count as the same: about three words of ten may differ."""
+SIMILAR = 0.7  # Similarity, 0 to 1, from which two summaries count as the same: about three words of ten may differ
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,19 +25,14 @@ class Use:
     """What one task makes of a relation."""
 
     check: Check | None
-    """What must hold between the outputs of source and follow-up. The threshold of a check that has one is a parameter
-    of the relation."""
-    expects: str = ""
-    """The same in words, for the end of the relation's summary: "the label stays"."""
+    """What must hold between the outputs of source and follow-up. A threshold of it is a parameter of the relation."""
+    expects: str = ""  # The same in words, for the end of the relation's summary: "the label stays"
     texts: tuple[int, ...] = FIRST
-    changes: Literal["all", "one"] = "all"
-    """As of `Plain`."""
-    question: str | Mapping[str, str] = ""
-    """As of `Relation`: what people are asked about a group, where it is not what follows from the check."""
+    changes: Literal["all", "one"] = "all"  # As of `Plain`
+    question: str | Mapping[str, str] = ""  # As of `Relation`
     carry: Carry = unchanged
     unit: Literal["sentence", "document", "any"] = "any"
-    default: bool | None = None
-    """Whether a run takes it that names no relations; None: where it carries an answer."""
+    default: bool | None = None  # Whether a run takes it that names no relations; None: where it carries an answer
 
 
 EVERY: dict[str, Use] = {
@@ -61,11 +54,7 @@ answer. Of sentiment a run takes the study's own relations, and these by name.""
 
 
 def uses(*tasks: str, **changes: Any) -> dict[str, Use]:
-    """Return the usual use of these tasks, with some fields otherwise. A task that has none needs at least `check`.
-
-    >>> uses("inference", texts=SECOND)["inference"].texts
-    (1,)
-    """
+    """Return the usual use of these tasks, with some fields otherwise. A task that has none needs at least `check`."""
     return {task: replace(EVERY[task], **changes) if task in EVERY else Use(**changes) for task in tasks}
 
 
@@ -94,10 +83,9 @@ def relation(
     relations that asks a model or a program; `limits`, what follow-ups must keep, as in `"replaced<=0.4"`; and with
     `task` the `check`, `carry`, `unit` and `question` of its use, and a run that names no relations takes it.
 
-    The first line of its docstring says what changes; each relation's summary adds in which text of an input, where
-    the line does not say so, and what its task expects. A second paragraph of the form "Keeps ...; may break ...."
-    says what stays and what may not, for whoever chooses. Raises AuditError where a task has a relation of this name.
-    """
+    The first line of its docstring says what changes; the summary adds in which text of an input, and what its task
+    expects. A second paragraph "Keeps ...; may break ...." says what stays and what may not. Raises AuditError where a
+    task has a relation of this name."""
     common = settings
     own: dict[str, Any] = {"check": None, "default": True}
     if "task" in common:
@@ -140,8 +128,7 @@ def relation(
 
 
 def _summary(function: Callable[..., object], task: str, use: Use) -> str:
-    """Return what changes, in which part of an input where that is not all of it and the words do not say so, and what
-    is expected."""
+    """Return what changes, in which part of an input where the words do not say so, and what is expected."""
     what = (function.__doc__ or "").strip().splitlines()[0]
     if not use.expects:
         return what

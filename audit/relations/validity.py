@@ -1,9 +1,8 @@
 """Whether a follow-up is still fair to its source, as far as a program can tell: measures, and limits on them.
 
-A measure says in one number how far a follow-up is from its source. A limit is what a relation, or a user, allows of a
-measure: `replaced<=0.4`. A group that breaks one is kept, with `Outcome.REJECTED` for every system, and nobody is asked
-about it. Measures are in `MEASURES`: one decorated function each.
-"""
+A measure says in one number how far a follow-up is from its source; a limit is what a relation, or a user, allows of
+one: `replaced<=0.4`. A group that breaks one is kept, with `Outcome.REJECTED` for every system, and nobody is asked
+about it. Measures are in `MEASURES`: one decorated function each."""
 
 import math
 import operator
@@ -32,8 +31,7 @@ _SIGNS = {
     ">": (operator.gt, "above"),
 }
 
-Fitted = Mapping[str, Any]
-"""Name of a measure that learns from a corpus -> what it has learnt."""
+Fitted = Mapping[str, Any]  # Name of a measure that learns from a corpus -> what it has learnt
 
 
 @dataclass(frozen=True)
@@ -42,19 +40,14 @@ class Measure:
 
     name: str
     summary: str
-    function: Callable[..., float]
-    """(source, follow-up) -> the number; a third argument is what `fit` returned."""
-    better: Literal["low", "high"]
-    """Which end the follow-up has that is the same as its source."""
+    function: Callable[..., float]  # (source, follow-up) -> the number; a third argument is what `fit` returned
+    better: Literal["low", "high"]  # Which end the follow-up has that is the same as its source
     least: float = 0.0
     most: float = 1.0
     version: str = "1"
-    fit: Callable[[Sequence[Input]], Any] | None = None
-    """Learns from the inputs of a study's sources."""
-    needs: tuple[str, ...] = ()
-    """Modules without which it cannot be computed."""
-    slow: bool = False
-    """Takes milliseconds a text."""
+    fit: Callable[[Sequence[Input]], Any] | None = None  # Learns from the inputs of a study's sources
+    needs: tuple[str, ...] = ()  # Modules without which it cannot be computed
+    slow: bool = False  # Takes milliseconds a text
 
     def of(self, source: Input, follow_up: Input, fitted: object = None) -> float:
         """Return the number, NaN where it cannot be known. Raises AuditError where it is out of its range."""
@@ -115,13 +108,8 @@ class Limit:
 
 
 def limit_of(text: str) -> tuple[str, Limit]:
-    """Return the relation (empty: all) and the limit that `[RELATION:]MEASURE<=NUMBER` names.
-
-    Raises AuditError for another form, a measure that is none, and a bound that is outside the measure's range.
-
-    >>> limit_of("typos: edit-distance <= 0.2")
-    ('typos', Limit(measure='edit-distance', sign='<=', bound=0.2))
-    """
+    """Return the relation (empty: all) and the limit that `[RELATION:]MEASURE<=NUMBER` names. Raises AuditError for
+    another form, a measure that is none, and a bound that is outside the measure's range."""
     parts = _LIMIT.fullmatch(text.strip())
     if parts is None:
         form = "a limit is MEASURE<=NUMBER, also with >=, < or >, of one relation RELATION:MEASURE<=NUMBER"
@@ -150,9 +138,7 @@ def limits_by_relation(texts: Iterable[str]) -> dict[str, list[Limit]]:
 
 def limited(relation: "Relation", limits: Iterable[Limit]) -> "Relation":
     """Return the relation with these limits; one on the same measure, in the same direction, replaces an earlier one.
-
-    They are a parameter of the relation, so that other limits are another relation with groups of its own.
-    """
+    They are a parameter of the relation, so that other limits are another relation with groups of its own."""
     chosen = {(limit.measure, limit.sign[0]): limit for limit in (*relation.limits, *limits)}
     if not chosen:
         return relation
@@ -191,11 +177,7 @@ def fitted_for(names: Iterable[str], inputs: Callable[[], Iterable[Input]]) -> d
 
 
 def changed(source: Input, follow_up: Input) -> list[tuple[str, str, str]]:
-    """Return texts of the source and of the follow-up that differ, with their language; nothing where none does.
-
-    >>> changed(Input(("It rains.", "Does it?"), ("en", "en")), Input(("It rains.", "Is it?"), ("en", "en")))
-    [('Does it?', 'Is it?', 'en')]
-    """
+    """Return texts of the source and of the follow-up that differ, with their language; nothing where none does."""
     pairs = zip_longest(source.texts, follow_up.texts, fillvalue="")
     languages = follow_up.languages if len(follow_up.texts) >= len(source.texts) else source.languages
     return [(a, b, language) for (a, b), language in zip(pairs, languages, strict=False) if a != b]
@@ -222,11 +204,7 @@ def edit_distance(source: Input, follow_up: Input) -> float:
 @measure("replaced", better="low")
 def replaced(source: Input, follow_up: Input) -> float:
     """Words (characters where there are no blanks) inserted, deleted or replaced, of those of the longer text; neither
-    capitals nor punctuation count.
-
-    >>> replaced.of(Input(("A cat.",), ("en",)), Input(("a hat",), ("en",)))
-    0.5
-    """
+    capitals nor punctuation count."""
     from rapidfuzz.distance import Levenshtein
 
     return Levenshtein.normalized_distance(*_words(source, follow_up))
@@ -236,8 +214,7 @@ def replaced(source: Input, follow_up: Input) -> float:
 def bleu(source: Input, follow_up: Input) -> float:
     """Sentence BLEU against the source: shared runs of one to four words and marks, in lower case, smoothed.
 
-    NLTK's `method2` (1 added above single words). Texts of fewer than four words are compared by the runs they have.
-    """
+    NLTK's `method2` (1 added above single words). Texts of fewer than four words are compared by the runs they have."""
     reference, hypothesis = _words(source, follow_up, marks=True)
     if reference == hypothesis:
         return 1.0
@@ -262,9 +239,7 @@ def _fit_halves(inputs: Sequence[Input]) -> dict[str, HeldOut]:
 def perplexity_ratio(source: Input, follow_up: Input, models: Mapping[str, HeldOut]) -> float:
     """Perplexity of the follow-up, divided by that of the source, under trigrams of the study's other sources.
 
-    Above 1 the follow-up's words are less usual in the corpus than the source's; of several texts that changed, the
-    geometric mean. Not known in a language that no source has.
-    """
+    Of several texts that changed, the geometric mean. Not known in a language that no source has."""
     logs = []
     for before, after, language in changed(source, follow_up):
         if (model := models.get(language)) is None:

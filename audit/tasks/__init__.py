@@ -15,8 +15,7 @@ from audit.tasks.question_answering import read_answer
 from audit.tasks.similarity import LEVELS, read_similarity
 from audit.tasks.words import NO_WORDS, OwnWords, label_words, wording
 
-TASKS: Registry[Task] = registry.tasks
-"""Tasks by name, those whose labels come with the corpus without labels."""
+TASKS: Registry[Task] = registry.tasks  # Tasks by name, those whose labels come with the corpus without labels
 registry.tasks.check = lambda name, task: None if isinstance(task, Classification) else check_task(name, task)
 for _task in (
     # Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
@@ -66,9 +65,8 @@ for _task in (
 
 
 def get_task(name: str) -> Task:
-    """Return the task of this name; `classification/SCHEME` is classification with the labels of a scheme.
-
-    Raises UnknownName, which lists the known ones, and AuditError for a scheme that there is not.
+    """Return the task of this name; `classification/SCHEME` is classification with the labels of a scheme. Raises
+    UnknownName, and AuditError for a scheme that there is not.
 
     >>> get_task("classification/finance,sports").labels
     ('finance', 'sports')
@@ -91,11 +89,7 @@ def _with_scheme(base: str, scheme: str) -> Task:
 
 
 def base_of(task: str) -> str:
-    """Return the name of a task without its label scheme: relations are written for that.
-
-    >>> base_of("classification/finance,sports"), base_of("sentiment")
-    ('classification', 'sentiment')
-    """
+    """Return the name of a task without its label scheme (`classification`): relations are written for that."""
     return task.partition("/")[0]
 
 
@@ -120,8 +114,7 @@ def spellings(tasks: Iterable[str]) -> dict[str, str]:
 
 
 def in_text(label: str, task: str, texts: Sequence[str], language: str = "en", own: OwnWords = NO_WORDS) -> str:
-    """Return a label as people read it beside the texts that it is about, as `label_words`: of spans the words that
-    they mark. A task whose plug-in is absent has labels as they are."""
+    """Return a label as people read it beside its texts, as `label_words`: of spans the words that they mark."""
     said = getattr(TASKS.get(base_of(task)), "said", None) if base_of(task) in TASKS else None
     if said is None or not texts:
         return label_words(label, task, language, own)
@@ -130,13 +123,8 @@ def in_text(label: str, task: str, texts: Sequence[str], language: str = "en", o
 
 
 def label_reader(task: Task) -> Callable[[str], str | None]:
-    """Return a function that reads a label as somebody wrote it: in any case, and several labels of one text in any
-    order; None for what is none of the task's.
-
-    >>> read = label_reader(get_task("classification/refund+late"))
-    >>> read("Late+REFUND"), read("None"), read("rude")
-    ('refund+late', 'none', None)
-    """
+    """Return a function that reads a label in any case, and several in any order; None for what is none of the
+    task's."""
     if takes_sets(task):
         return task.together
     if hasattr(task, "read_label"):
@@ -157,27 +145,22 @@ def lists_answers(task: Task) -> bool:
 
 
 def labels_to_write(task: Task) -> tuple[str, ...]:
-    """Return the labels as a message lists them: of a task with sets of labels "none", the single ones, and all
-    together.
-
-    >>> labels_to_write(get_task("classification/refund+late"))
-    ('none', 'refund', 'late', 'refund+late')
-    """
+    """Return the labels as a message lists them: where there are sets of labels "none", the single ones, and all
+    together."""
     if takes_sets(task):
         return (NONE_OF_THEM, *task.parts, PLUS.join(task.parts))
     return tuple(getattr(task, "examples", task.labels))
 
 
 def takes_several(tasks: Iterable[str]) -> bool:
-    """Return whether a text may have several labels in one of these tasks, or might, as in classification by any
-    scheme."""
+    """Return whether a text may have several labels in one of these tasks, or might, by a scheme to come."""
     found = [task for task in map(get_task, tasks) if isinstance(task, Classification)]
     return any(task.multiple or not task.scheme for task in found)
 
 
 def labels_together(labels: Iterable[str], tasks: Iterable[str]) -> str:
-    """Return labels that a system gave to one text, in any order, as the label of a task in which a text may have
-    several. Raises BadOutput where the tasks have none, or have none that these make."""
+    """Return labels that a system gave to one text as the label of a task in which a text may have several. Raises
+    BadOutput where the tasks have none, or have none that these make."""
     names, tasks = list(labels), list(tasks)
     several = [task for task in map(get_task, tasks) if takes_sets(task)]
     for task in several:

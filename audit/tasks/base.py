@@ -11,19 +11,15 @@ from audit.keys import digest
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What a system is given: an ordered tuple of 1..n texts, each with its language; for a translation the language
-    to translate into stands behind that of the text.
-
-    >>> Input.of("It was good.", target="es")
-    Input(texts=('It was good.',), languages=('en', 'es'))
-    """
+    """What a system is given: an ordered tuple of 1..n texts, each with its language; for a translation the language to
+    translate into stands behind that of the text."""
 
     texts: tuple[str, ...]
     languages: tuple[str, ...]
 
     @classmethod
     def of(cls, *texts: str, language: str = "en", target: str | None = None) -> "Input":
-        """Return the input of all texts in one language, to be translated into `target` where that is given."""
+        """Return the input of texts in one language, to be translated into `target` where that is given."""
         return cls(texts, (language,) * len(texts) + (() if target is None else (target,)))
 
     @classmethod
@@ -59,13 +55,12 @@ class Input:
 @dataclass(frozen=True, slots=True)
 class Output:
     """What a system returned for one input: label and/or score and/or text, or an error, beside which `text` is what
-    the system said instead of an output, as a language model that refuses does.
+    the system said instead, as a language model that refuses does.
 
-    `score` is the system's confidence in its label, 0..1; None where it gives none. `details` are kept beside the
-    output, and compared by nobody: `reasoning`, what a language model wrote before its answer; `used`, the tokens that
-    it took (`in`, `out`, `reasoning`) with their `cost` in a `currency`; and of an input that fills what the system can
-    read, `read`, the part that it read, and `cut`, how much was left out.
-    """
+    `score` is the system's confidence in its label, 0..1, or None. `details` are kept beside the output, and compared
+    by nobody: `reasoning`, what a language model wrote before its answer; `used`, its tokens (`in`, `out`, `reasoning`)
+    with their `cost` in a `currency`; and of an input that is too long, `read`, the part that was read, and `cut`, how
+    much was left out."""
 
     label: str | None = None
     score: float | None = None
@@ -84,7 +79,7 @@ class Output:
     @property
     def absent(self) -> bool:
         """Whether the system has no output for the input, without having failed: it does not translate that pair of
-        languages, or nobody recorded what it said. Groups with such an output are inapplicable."""
+        languages, or nobody recorded it. Groups with such an output are inapplicable."""
         return self.label is None and self.score is None and self.text is None and self.error is None
 
 
@@ -99,26 +94,17 @@ def checked_score(score: float | None) -> float | None:
 class Wording:
     """What people read about a task, in one language. What is empty is said in general words, labels as they are."""
 
-    name: str = ""
-    """As menus and reports call the task."""
+    name: str = ""  # As menus and reports call the task
     question: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    """Label -> how it reads."""
-    texts: tuple[str, ...] = ()
-    """What the texts of an input are called, in their order: ("Premise", "Hypothesis")."""
-    output: str = ""
-    """What an output that is judged beside the text is called."""
-    guideline: str = ""
-    """Markdown; `{labels}` in it stands for a list of the labels."""
+    labels: Mapping[str, str] = field(default_factory=dict)  # Label -> how it reads
+    texts: tuple[str, ...] = ()  # What the texts of an input are called, in their order: ("Premise", "Hypothesis")
+    output: str = ""  # What an output that is judged beside the text is called
+    guideline: str = ""  # Markdown; `{labels}` in it stands for a list of the labels
     outputs: Mapping[str, str] = field(default_factory=dict)
     """Outputs that are a code -> how they read: {"unanswerable": "says that the text does not answer the question"}."""
 
     def over(self, other: "Wording") -> "Wording":
-        """Return these words, and those of the other where these say nothing.
-
-        >>> Wording("Mood", labels={"a": "A"}).over(Wording(labels={"a": "x", "b": "B"})).labels
-        {'a': 'A', 'b': 'B'}
-        """
+        """Return these words, and those of the other where these say nothing."""
         said: dict[str, Any] = {}
         for one in fields(Wording):
             own, under = getattr(self, one.name), getattr(other, one.name)
@@ -130,21 +116,17 @@ class Task(Protocol):
     """Output type, label scheme, question, and when an output is wrong given an answer.
 
     A plug-in's task may have `wordings`, a mapping from "en" and "zh" to `Wording`, `guideline_version`, a number from
-    1 that counts up whenever a guideline changes (`wording_of`), and `text_names`, what its texts are called in files
-    beside `text` and `text_b`. One whose answers cannot be listed (`audit.packs.entities`) has `labels` that contain
-    them, `read_label(written)`, `misfit(label, text)`, `output_of(value, text)`, `said(label, text)` and `examples`;
-    one with label schemes `with_scheme(scheme)`.
-    """
+    1 that counts up whenever a guideline changes, and `text_names`, what its texts are called in files beside `text`
+    and `text_b`. One whose answers cannot be listed (`audit.tasks.entities`) has `labels` that contain them,
+    `read_label(written)`, `misfit(label, text)`, `output_of(value, text)`, `said(label, text)` and `examples`; one with
+    label schemes `with_scheme(scheme)`."""
 
     name: str
-    labels: tuple[str, ...]
-    """What people may answer, in the order in which the app shows it."""
+    labels: tuple[str, ...]  # What people may answer, in the order in which the app shows it
     question_kind: Literal["input", "pair"]
     """`input`: "what is the right label?"; `pair`: "is this output right?", asked about (input, output)."""
-    texts: int
-    """How many texts an input has."""
-    question: str
-    """The question in English; annotators read that of `audit.tasks.words.wording`."""
+    texts: int  # How many texts an input has
+    question: str  # The question in English; annotators read that of `audit.tasks.words.wording`
 
     def checked(self, output: Output) -> Output:
         """Return the output, if the task allows it; else raise BadOutput saying what is allowed."""
@@ -156,12 +138,7 @@ class Task(Protocol):
 
 
 def check_task(name: str, task: Any) -> None:
-    """Raise AuditError unless this is a task of this name, with all that `Task` says: one sentence says what to write.
-
-    >>> check_task("mood", LabelTask("mood", ("good",), "How is it?"))
-    Traceback (most recent call last):
-    audit.errors.AuditError: task 'mood' cannot be used: labels must be a tuple of two or more different texts
-    """
+    """Raise AuditError, which says what to write, unless this is a task of this name with all that `Task` says."""
     labels = getattr(task, "labels", ())
     kinds = ("input", "pair")
     fits = {
@@ -180,20 +157,14 @@ def check_task(name: str, task: Any) -> None:
 
 
 def wording_of(task: Task, language: str) -> Wording:
-    """Return the wording that a task brings itself, as a plug-in's does; of what is not there in a language, in
-    English. One that says nothing where it brings none, as the tasks of audit."""
+    """Return the wording that a task brings itself, as a plug-in's does; what a language lacks, in English."""
     own: Mapping[str, Wording] = getattr(task, "wordings", None) or {}
     return (own.get(language) or Wording()).over(own.get("en") or Wording())
 
 
 @dataclass(frozen=True)
 class LabelTask:
-    """A task whose outputs are one label of a few, with a confidence from 0 to 1.
-
-    >>> inference = LabelTask("inference", ("entailed", "neutral", "contradicted"), "Does it follow?", texts=2)
-    >>> inference.checked(Output("neutral", 0.5)).score, inference.is_wrong(Output("neutral"), {"entailed"})
-    (0.5, True)
-    """
+    """A task whose outputs are one label of a few, with a confidence from 0 to 1."""
 
     name: str
     labels: tuple[str, ...]
@@ -223,26 +194,17 @@ class LabelTask:
 @dataclass(frozen=True)
 class GradedTask:
     """A task whose outputs are texts, of which many may be right: people are asked about each beside its input, and
-    their answers are grades, the first `acceptable` of which make it right. A reference text against a threshold is a
-    proxy, never gold.
-
-    >>> notes = GradedTask("notes", ("good", "thin", "wrong"), "Is this note right?", acceptable=2)
-    >>> notes.checked(Output(text=" Rain. ")).text, notes.is_wrong(Output(text="Rain."), {"thin"})
-    ('Rain.', False)
-    """
+    their answers are grades, the first `acceptable` of which make it right. A reference text is a proxy, never gold."""
 
     name: str
     labels: tuple[str, ...]
     question: str
     acceptable: int = 1
-    noun: str = ""
-    """What an output is called in messages."""
-    may_be_absent: bool = False
-    """Whether a system need not have an output for every input."""
+    noun: str = ""  # What an output is called in messages
+    may_be_absent: bool = False  # Whether a system need not have an output for every input
     texts: int = 1
     text_names: tuple[str, ...] = ()
-    read: Callable[[Output], Output] | None = None
-    """As of `LabelTask`."""
+    read: Callable[[Output], Output] | None = None  # As of `LabelTask`
     question_kind: Literal["input", "pair"] = field(default="pair", init=False)
 
     def checked(self, output: Output) -> Output:

@@ -1,13 +1,10 @@
-"""Classification: a text gets labels of a scheme that comes with its corpus.
+"""Classification: a text gets labels of a scheme that comes with its corpus, and is a part of the task's name.
 
-The scheme is a part of the task's name: `classification/thucnews` has the labels of that corpus,
-`classification/finance,sports` those two, one to a text. With plus signs a text may have any number of them:
-`classification/refund+late+rude`. A label of such a task is a set of labels, written in the order of the scheme
-(`refund+rude`), or `none`; there are so few that all are the task's labels, so whatever counts labels goes on working.
-
-Two schemes are two tasks: systems, relations, questions and answers of one say nothing about the other. A scheme is the
-same labels in the same order for ever.
-"""
+`classification/thucnews` has the labels of that corpus, `classification/finance,sports` those two, one to a text. With
+plus signs a text may have any number of them: `classification/refund+late+rude`. A label of such a task is a set of
+labels in the order of the scheme (`refund+rude`), or `none`; there are so few that all are the task's labels, so
+whatever counts labels goes on working. Two schemes are two tasks; a scheme is the same labels in the same order for
+ever."""
 
 from collections.abc import Iterable, Set
 from itertools import combinations
@@ -23,22 +20,16 @@ SCHEMES: dict[str, tuple[str, ...]] = {
         *("财经", "彩票", "房产", "股票", "家居", "教育", "科技"),
         *("社会", "时尚", "时政", "体育", "星座", "游戏", "娱乐"),
     ),
-}
-"""Labels of the schemes that have a name; a new one is one line."""
-PLUS = "+"
-"""Stands between the labels of a scheme of which a text may have several, and between those that it has."""
-NONE_OF_THEM = "none"
-"""The label of a text that has none of these."""
-MOST_TOGETHER = 8
-"""Labels of which a text may have several: 2 to the power of it are the sets that people may answer."""
+}  # Labels of the schemes that have a name; a new one is one line
+PLUS = "+"  # Stands between the labels of a scheme of which a text may have several, and between those that it has
+NONE_OF_THEM = "none"  # The label of a text that has none of these
+MOST_TOGETHER = 8  # Labels of which a text may have several: 2 to the power of it are the sets that people may answer
 
 
 class Classification:
-    """The task `classification`, with a scheme: `Classification("finance,sports")` has two labels.
-
-    `parts` are, of a scheme with plus signs, its labels, of which a text may have any number. Without a scheme it is
-    the task in general, which has no labels. Raises AuditError for a scheme that is neither known nor a list of two
-    labels or more.
+    """The task `classification` with a scheme; `parts` are, of a scheme with plus signs, its labels. Without a scheme
+    it is the task in general, which has no labels. Raises AuditError for a scheme that is neither known nor a list of
+    two labels.
 
     >>> Classification("refund+late").labels
     ('none', 'refund', 'late', 'refund+late')
@@ -56,7 +47,7 @@ class Classification:
         self.question = several if self.parts else "What is the right label of this text?"
 
     def with_scheme(self, scheme: str) -> "Classification":
-        """Return the task with the labels of a scheme. Raises AuditError for one that is neither known nor a list."""
+        """Return the task with the labels of a scheme. Raises AuditError as the class does."""
         return Classification(scheme)
 
     @property
@@ -66,8 +57,7 @@ class Classification:
 
     def together(self, written: str | Iterable[str]) -> str | None:
         """Return the label that stands for these, in the order of the scheme: from one text with plus signs, or several
-        labels in any order, with capitals or without; None where one of them is none of the scheme's.
-        """
+        labels in any order and case; None where one of them is none of the scheme's."""
         names = written.split(PLUS) if isinstance(written, str) else list(written)
         folded = {str(name).strip().casefold() for name in names}
         if folded == {NONE_OF_THEM} or not names:

@@ -1,16 +1,15 @@
 """Named entities: a system marks the names in a text, each with its kind; people mark them, too.
 
 An answer is a text, so that everything that stores, counts and compares answers works as it is: spans in the order of
-the text, as `0-12 person; 17-22 place`, or `none`. Offsets count characters from 0 to behind the last one. Spans never
-overlap: of those that do the longest stays, the first of equals. `EntityTask.kind_of` alone says what a kind is that
-corpora and systems call otherwise (PER, GPE, NR); kinds of theirs that a task does not have (DATE, MISC) are left out.
-"""
+the text, as `0-12 person; 17-22 place`, or `none`. Offsets count characters from 0 to behind the last one; of spans
+that overlap the longest stays, the first of equals. `EntityTask.kind_of` alone says what a kind is that corpora and
+systems call otherwise (PER, GPE, NR); kinds that a task does not have (DATE, MISC) are left out."""
 
 import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from types import MappingProxyType
@@ -19,11 +18,10 @@ from typing import Any, Literal, NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from audit.errors import AuditError, BadOutput
-from audit.tasks.base import Output, Wording, checked_score
+from audit.tasks.base import Output, checked_score
 
 NONE = "none"
-KINDS = ("person", "place", "organisation")
-"""The kinds of the task without a scheme."""
+KINDS = ("person", "place", "organisation")  # The kinds of the task without a scheme
 WORDS: Mapping[str, str] = {
     word: kind
     for kind, words in {
@@ -35,8 +33,7 @@ WORDS: Mapping[str, str] = {
         "consumer_good unknown skill ip address persontype datetime",
     }.items()
     for word in words.split()
-}
-"""What corpora, models and services call a kind -> ours; empty: a kind that is known, and none of ours."""
+}  # What corpora, models and services call a kind -> ours; empty: a kind that is known, and none of ours
 
 
 class Span(NamedTuple):
@@ -54,8 +51,6 @@ def read_spans(written: str) -> tuple[Span, ...] | None:
 
     >>> read_spans("17-22 place; 0-12 person"), read_spans("Obama")
     ((Span(start=0, end=12, kind='person'), Span(start=17, end=22, kind='place')), None)
-    >>> read_spans('{"start": 0, "end": 5, "label": "PER"}') == read_spans("0+5+PER") == read_spans("0-5 PER")
-    True
     """
     written = written.strip()
     if written.casefold() in (NONE, "", "[]"):
@@ -73,7 +68,7 @@ def read_spans(written: str) -> tuple[Span, ...] | None:
 
 
 def _span(part: Any) -> Span:
-    """Return a span of (start, end, kind), or of an object as spaCy, doccano, Prodigy and Label Studio write it. Raises
+    """Return a span of (start, end, kind), or of an object as spaCy, doccano and Label Studio write it. Raises
     BadOutput."""
     try:
         if isinstance(part, Mapping):
@@ -88,11 +83,7 @@ def _span(part: Any) -> Span:
 
 
 def flat(spans: Iterable[Span]) -> tuple[Span, ...] | None:
-    """Return the spans in order, of those that overlap the longest; None where one is empty.
-
-    >>> flat([Span(0, 3, "place"), Span(0, 8, "organisation")])
-    (Span(start=0, end=8, kind='organisation'),)
-    """
+    """Return the spans in order, of those that overlap the longest; None where one is empty."""
     kept: list[Span] = []
     for span in sorted(spans, key=lambda span: (span.start - span.end, span.start)):
         if not 0 <= span.start < span.end:
@@ -103,11 +94,7 @@ def flat(spans: Iterable[Span]) -> tuple[Span, ...] | None:
 
 
 def write_spans(spans: Iterable[Span]) -> str:
-    """Return the answer that these spans are.
-
-    >>> write_spans([Span(0, 12, "person")]), write_spans([])
-    ('0-12 person', 'none')
-    """
+    """Return the answer that these spans are: `0-12 person`."""
     return "; ".join(f"{start}-{end} {kind}" for start, end, kind in spans) or NONE
 
 
@@ -119,47 +106,14 @@ class SpanLabels(tuple[str, ...]):
         return spans is not None and write_spans(spans) == answer and {span.kind for span in spans} <= {*self}
 
 
-_ENGLISH = """
-**Read the text, and mark every name in it**, with its kind: the whole name, and nothing but the name.
-
-{labels}
-
-A title (*Mr*, *President*) and an article (*the*) before a name are no part of it. A place that stands for its team or
-government is a place. Days, languages and peoples (*Monday*, *French*) are no names here. A text may have none.
-"""
-_CHINESE = """
-**读文本，标出其中所有的名称**并选择类别：标出完整的名称，不多标也不少标。
-
-{labels}
-
-名称前的称谓（“先生”“总统”）不算名称的一部分。用地名指代球队或政府的，仍标为地点。日期、语言、民族不算。文本里可以一个名称也没有。人名包括姓和名，也包括昵称、\
-笔名；地点包括国家、省市、街道、山川和建筑；组织包括公司、机关、学校、球队、媒体。一个名称里含有另一个名称的（“北京大学”里有“北京”），只标最长的那个。同一个名称\
-出现几次，每次都要标。拿不准类别时，按它在这句话里的意思来定，不按字面；仍然拿不准，请选“不确定”。
-"""
-_NAMES = {"person": "Person", "place": "Place", "organisation": "Organisation"}
-_CHINESE_NAMES = {"person": "人名", "place": "地点", "organisation": "组织"}
-
-
 @dataclass(frozen=True)
 class EntityTask:
-    """The task `entities`; with a scheme the kinds are others, and an output may differ a little: by
-    `entities/drug,disease,f1=0.8` it is wrong when its F1 against the answer is below .8, by default when it differs.
-
-    >>> task = EntityTask("f1=0.6")
-    >>> task.is_wrong(Output("0-5 person"), {"0-5 person; 9-14 place"}), task.labels
-    (False, ('person', 'place', 'organisation'))
-    """
+    """The task `entities`; with a scheme the kinds are others, and by `entities/drug,disease,f1=0.8` an output is wrong
+    when its F1 against the answer is below .8, by default when it differs."""
 
     scheme: str = ""
     question: str = "Which names are in this text, and what are they names of?"
     texts: int = 1
-    wordings: Mapping[str, Wording] = field(
-        default_factory=lambda: {
-            "en": Wording("entities", texts=("Text",), labels=_NAMES, guideline=_ENGLISH),
-            "zh": Wording("实体", "文本里有哪些名称，各是什么的名称？", _CHINESE_NAMES, ("文本",), guideline=_CHINESE),
-        }
-    )
-    guideline_version: int = 1
     question_kind: Literal["input", "pair"] = "input"
     examples = ("0-12 person; 17-22 place", NONE)
 
@@ -193,11 +147,7 @@ class EntityTask:
         return task
 
     def kind_of(self, word: str) -> str | None:
-        """Return the task's kind of a word for it, empty for one that the task does not have; None for an unknown one.
-
-        >>> [EntityTask().kind_of(word) for word in ("B-PER", "Date", "drug")]
-        ['person', '', None]
-        """
+        """Return the task's kind of a word for it; empty: one that the task does not have; None: an unknown one."""
         bare = re.sub(r"^[BIESLU]-", "", word.strip()).casefold()
         own = next((kind for kind in self.labels if kind.casefold() == bare), None)
         known = WORDS.get(bare)
@@ -212,11 +162,7 @@ class EntityTask:
         return write_spans(span._replace(kind=kind) for span, kind in zip(spans, kinds, strict=True) if kind)
 
     def misfit(self, label: str, text: str) -> str | None:
-        """Return why an answer cannot be about a text, as when its offsets count bytes; None where it can.
-
-        >>> EntityTask().misfit("4-9 person", "Zoë Obama"), EntityTask().misfit("5-10 person", "Zoë Obama")
-        (None, 'the span 5-10 is not in a text of 9 characters; offsets count characters from 0, not bytes')
-        """
+        """Return why an answer cannot be about a text, as when its offsets count bytes; None where it can."""
         for start, end, _ in read_spans(label) or ():
             if end > len(text) or text[start:end] != text[start:end].strip():
                 what = f"is not in a text of {len(text)} characters" if end > len(text) else "has a blank at its end"
@@ -228,8 +174,8 @@ class EntityTask:
         return None
 
     def output_of(self, value: object, text: str) -> Output:
-        """Return the output that a user's function returned: spans as (start, end, kind) or as objects, or an answer.
-        Raises BadOutput."""
+        """Return the output that a user's function returned: spans as tuples or objects, or an answer. Raises
+        BadOutput."""
         written = value if isinstance(value, str) else None
         if written is None and isinstance(value, Iterable) and (spans := flat(map(_span, value))) is not None:
             written = write_spans(spans)
@@ -255,11 +201,7 @@ class EntityTask:
         return all(f1(*matches(str(output.label), answer)) < self.least for answer in allowed)
 
     def said(self, label: str, text: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
-        """Return an answer as people read it, with their names of kinds.
-
-        >>> EntityTask().said("0-5 person; 15-20 place", "Obama flew to  Paris.")
-        'Obama (person), Paris (place)'
-        """
+        """Return an answer as people read it, with their names of kinds: Obama (person), Paris (place)."""
         spans = read_spans(label) or ()
         return ", ".join(f"{text[at:end]} ({names.get(kind, kind)})" for at, end, kind in spans) or label
 
@@ -268,11 +210,7 @@ _LETTERS = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]{2}")
 
 
 def matches(output: str, answer: str) -> tuple[int, int, int]:
-    """Return how many spans of an output are right, how many it has, and how many the answer has.
-
-    >>> matches("0-5 person; 9-14 place", "0-5 person")
-    (1, 2, 1)
-    """
+    """Return how many spans of an output are right, how many it has, and how many the answer has."""
     found, right = ({*(read_spans(label) or ())} for label in (output, answer))
     return len(found & right), len(found), len(right)
 
@@ -289,12 +227,7 @@ TOKENS = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+|[^\w\s]")
 
 def moved(spans: Sequence[Span], before: str, after: str) -> tuple[Span, ...] | None:
     """Return the spans where they are in the text after a change; None where one was cut, or cannot be found again.
-
-    Words are aligned by their edit distance, whatever their case. What stands newly beside a span is no part of it.
-
-    >>> moved([Span(0, 5, "person")], "Obama won.", "Well, OBAMA won.")
-    (Span(start=6, end=11, kind='person'),)
-    """
+    Words are aligned by their edit distance, whatever their case. What stands newly beside a span is no part of it."""
     old, new = ([match.span() for match in TOKENS.finditer(text)] for text in (before, after))
     words = [[text[start:end].casefold() for start, end in places] for text, places in ((before, old), (after, new))]
     blocks = _blocks(Levenshtein.opcodes(*words))
@@ -347,8 +280,8 @@ def _across(blocks: Sequence[_Block], first: int, behind: int) -> tuple[int, int
 
 
 def units(text: str, answers: Sequence[str], by: Literal["word", "name"]) -> dict[tuple[int, int], list[str]]:
-    """Return what each of several answers about a text says of each word of it, or of each span that any of them has:
-    a kind, or `none`. Agreement on names is agreement on these, agreement on texts asks for all at once.
+    """Return what each of several answers about a text says of each word of it, or of each span that any of them has: a
+    kind, or `none`. Agreement on names is agreement on these.
 
     >>> units("Ann saw Bob.", ["0-3 person", "none"], "name")
     {(0, 3): ['person', 'none']}
@@ -367,12 +300,8 @@ def units(text: str, answers: Sequence[str], by: Literal["word", "name"]) -> dic
 
 
 def rates(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, float]]:
-    """Return precision, recall, F1, and how many names there are, of (output, answer) for every text: by kind, and over
-    `all`.
-
-    >>> rates([("0-5 person; 9-14 place", "0-5 person")])["all"]["precision"]
-    0.5
-    """
+    """Return precision, recall, F1, and how many names there are, of (output, answer) pairs: by kind, and over
+    `all`."""
     counts: dict[str, Counter[str]] = {}
     for output, answer in pairs:
         found, right = ({*(read_spans(label) or ())} for label in (output, answer))

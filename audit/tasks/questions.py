@@ -9,18 +9,14 @@ from audit.tasks import get_task
 Subject = tuple[str, int, str | None]
 """(task, input, output): what a question asks about whose answer says which outputs are right. The output is None where
 the answer is about the input alone (kind `input`), and its text where it is about the two together (kind `pair`)."""
-ABOUT_OUTPUTS = ("input", "pair")
-"""The kinds of questions whose answers say which outputs are right."""
+ABOUT_OUTPUTS = ("input", "pair")  # The kinds of questions whose answers say which outputs are right
 SCALES = ("grammaticality", "plausibility")
 """Kinds of questions about a text that are answered by a rating, in the order in which they are asked. Every rating
 counts: nothing is agreed or disputed, so they have no answer, and no adjudicator."""
-RATINGS = ("1", "2", "3", "4", "5")
-"""Answers on a scale, the worst first."""
-HOLDS, BROKEN = "holds", "broken"
-"""Answers about a group: the relation holds here, or it does not."""
+RATINGS = ("1", "2", "3", "4", "5")  # Answers on a scale, the worst first
+HOLDS, BROKEN = "holds", "broken"  # Answers about a group: the relation holds here, or it does not
 UNSURE = "unsure"
-ORIGINS = ("adjudicated", "people", "gold")
-"""Precedence: the first of these that a question has is its answer."""
+ORIGINS = ("adjudicated", "people", "gold")  # Precedence: the first of these that a question has is its answer
 
 
 def labels_of(task: str, kind: str) -> tuple[str, ...]:

@@ -14,12 +14,10 @@ from audit.errors import AuditError, UnknownName
 from audit.messages import ENGLISH, catalogue
 from audit.resources import data_file
 from audit.tasks.base import Task, Wording, wording_of
-from audit.tasks.classification import NONE_OF_THEM, SCHEMES, Classification
+from audit.tasks.classification import NONE_OF_THEM, Classification
 
-FILM = "film"
-"""What all texts of a task are about, where its words may speak of it."""
-ANY = ""
-"""In place of a language's code: words for every language."""
+FILM = "film"  # What all texts of a task are about, where its words may speak of it
+ANY = ""  # In place of a language's code: words for every language
 GUIDELINES = ("classification-inews", "classification-multiple", f"sentiment-{FILM}")
 """Guidelines that are for a part of a task's texts or schemes, as their files are named."""
 
@@ -30,10 +28,8 @@ class OwnWords:
 
     wordings: Mapping[str, Wording] = field(default_factory=dict)
     """By the code of a language, or `ANY`; what is empty in them is said in the task's own words."""
-    version: int = 0
-    """How often the words were changed; 0: they never were."""
-    subject: str = ""
-    """What all texts of the task are about (`FILM`); empty: this and that."""
+    version: int = 0  # How often the words were changed; 0: they never were
+    subject: str = ""  # What all texts of the task are about (`FILM`); empty: this and that
 
 
 NO_WORDS = OwnWords()
@@ -48,9 +44,7 @@ class ShippedGuideline(NamedTuple):
 
 def wording(task: str, language: str = ENGLISH, own: OwnWords = NO_WORDS) -> Wording:
     """Return what people read about a task in a language: nothing in it is empty, and every label has its words, as
-    have "unsure" and what is answered about groups.
-
-    A label of a user's scheme reads as it was written. A task whose plug-in is not there has its name, and no labels.
+    have "unsure" and what is answered about groups. A task whose plug-in is not there has its name, and no labels.
 
     >>> wording("inference").labels["neutral"], wording("inference", "zh").texts
     ('Neither follows nor is ruled out', ('前提', '假设'))
@@ -63,20 +57,14 @@ def wording(task: str, language: str = ENGLISH, own: OwnWords = NO_WORDS) -> Wor
 
 
 def label_words(label: str, task: str, language: str = ENGLISH, own: OwnWords = NO_WORDS) -> str:
-    """Return how a label of a task reads; one that the task does not have, as it is.
-
-    >>> label_words("refund+rude", "classification/refund+late+rude"), label_words("gone", "sentiment")
-    ('refund + rude', 'gone')
-    """
+    """Return how a label of a task reads; one that the task does not have, as it is."""
     return wording(task, language, own).labels.get(label, label)
 
 
 def shipped_guideline(task: str, language: str = ENGLISH, subject: str = "") -> ShippedGuideline:
-    """Return the guideline of questions about texts or outputs of a task, as audit or a plug-in brings it.
-
-    Guidelines of one task never share a version, whatever the texts are about: it counts up where a database with film
-    reviews alone gets other texts, too. Raises AuditError for a plug-in's version that is no number.
-    """
+    """Return the guideline of questions about texts or outputs of a task, as audit or a plug-in brings it. Those of one
+    task never share a version, whatever the texts are about. Raises AuditError for a plug-in's version that is no
+    number."""
     found, (base, _, scheme) = _task(task), task.partition("/")
     if found is None or f"task.{base}.name" in catalogue(ENGLISH):
         narrow = f"{base}-multiple" if _is_multiple(found) else f"{base}-{subject or scheme}"
@@ -104,14 +92,14 @@ def _shipped(task: str, language: str, subject: str, _registered: int) -> Wordin
     common = {label: texts[f"label.{label}"] for label in ("unsure", "holds", "broken")}
     if found is None:
         return Wording(base, labels=common, texts=_texts(base, 2, language), output=texts["column.output"])
-    place = f"label.{base}-{scheme}" if scheme else f"label.{base}"
-    labels = {label: texts.get(f"{place}.{label}", label) for label in found.labels}
+    labels = {
+        label: texts.get(f"label.{base}-{scheme}.{label}") or texts.get(f"label.{base}.{label}", label)
+        for label in found.labels
+    }
     question = texts.get(f"task.{base}.question_{subject}") or texts.get(f"task.{base}.question", found.question)
     if _is_multiple(found):
         labels = {label: " + ".join(label.split("+")) for label in labels} | {NONE_OF_THEM: texts["label.none"]}
         question = texts[f"task.{base}.question_multiple"]
-    elif scheme and scheme not in SCHEMES:
-        labels = dict(zip(labels, labels, strict=True))
     unanswerable = texts.get(f"task.{base}.unanswerable", "")
     words = wording_of(found, language).over(
         Wording(

@@ -8,9 +8,8 @@ from audit.text.tools import Spans, find_tools, spans, tag
 
 
 class Analysis:
-    """Tokens, tags and sentences of one text. Everything is computed when first asked for, then kept.
-
-    `tagger` says who finds the tokens; empty: the language's own tagger.
+    """Tokens, tags and sentences of one text, each computed when it is first asked for. `tagger` says who finds the
+    tokens; empty: the language's own tagger.
 
     >>> Analysis("It is good. I like it.").replace({3: "!"})
     'It is good! I like it.'
@@ -66,8 +65,7 @@ class Analysis:
         return tuple(Analysis(self.text[start:end], self.language, self.tagger) for start, end in self.spans)
 
     def replace(self, new: Mapping[int, str]) -> str:
-        """Return the text with some tokens (by index) replaced; white space stays. An empty string deletes a token
-        together with the white space before it."""
+        """Return the text with some tokens (by index) replaced; "" deletes one with the white space before it."""
         parts: list[str] = []
         at = 0
         for index in sorted(new):

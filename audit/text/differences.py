@@ -22,8 +22,7 @@ became "is"."""
 _SENTENCES = re.compile(r"\s+|\S[^.!?。！？；…\n]*(?:[.!?。！？；…]+[\"'”’)\]」』）]*)?")
 _LONG = 25_000_000
 """Pairs of words above which two stretches of text are not compared, but shown as one in place of the other."""
-_ALIKE = 0.5
-"""Share of common tokens from which on two texts, wherever they stand, are versions of one."""
+_ALIKE = 0.5  # Share of common tokens from which on two texts, wherever they stand, are versions of one
 _MOVED_SIGNS = 4
 """Chinese signs that move together, at least; in other scripts letters of two words or more, half as many again."""
 
@@ -45,10 +44,8 @@ class Piece(NamedTuple):
     kind: Kind
 
 
-BEFORE = frozenset({Kind.SAME, Kind.LEFT_OUT, Kind.MOVED_AWAY})
-"""Kinds whose pieces together are the text before."""
-AFTER = frozenset({Kind.SAME, Kind.ADDED, Kind.MOVED})
-"""Kinds whose pieces together are the text after."""
+BEFORE = frozenset({Kind.SAME, Kind.LEFT_OUT, Kind.MOVED_AWAY})  # Kinds whose pieces together are the text before
+AFTER = frozenset({Kind.SAME, Kind.ADDED, Kind.MOVED})  # Kinds whose pieces together are the text after
 
 
 class _Edit(NamedTuple):
@@ -64,9 +61,7 @@ class _Edit(NamedTuple):
 
 def differences(before: str, after: str, language: str = "") -> list[Piece]:
     """Return the pieces of both texts in one order: those of the kinds `BEFORE` put together are `before`, those of
-    `AFTER` are `after`. What consists of spaces alone differs for these sums, and is nothing to be marked.
-
-    Words of Chinese are told apart where its tools are there and `language` is named, else signs.
+    `AFTER` are `after`. Words of Chinese are told apart where its tools are there and `language` is named, else signs.
 
     >>> [(piece.text, piece.kind.value) for piece in differences("a good film", "a very good film")]
     [('a ', 'same'), ('very ', 'added'), ('good film', 'same')]
@@ -90,13 +85,8 @@ def differences(before: str, after: str, language: str = "") -> list[Piece]:
 
 
 def paired_texts(before: Sequence[str], after: Sequence[str]) -> list[int | None]:
-    """Return for each text after the index of the text before that it is a version of; None where there is none.
-
-    Texts that changed places are paired where they went; what is left is paired by its place.
-
-    >>> paired_texts(["the sun shines", "it rains"], ["it rains hard", "the sun shines"])
-    [1, 0]
-    """
+    """Return for each text after the index of the text before that it is a version of; None where there is none. Texts
+    that changed places are paired where they went; what is left is paired by its place."""
     from rapidfuzz.distance import Indel
 
     olds, news = [[_tokens(text.lower()) for text in texts] for texts in (before, after)]
@@ -122,11 +112,8 @@ def _tokens(text: str, language: str = "") -> list[str]:
 
 
 def _edits(before: str, after: str, language: str) -> list[_Edit]:
-    """Return the runs that are equal and those that are not: of sentences, then of words in sentences that changed.
-
-    An equal run that stands between two changes and is short beside both is none: a sign or a comma that two different
-    phrases happen to share.
-    """
+    """Return the runs that are equal and those that are not: of sentences, then of words in sentences that changed. An
+    equal run between two changes that is short beside both is none."""
     result: list[_Edit] = []
     for sentences in _opcodes(_SENTENCES.findall(before), _SENTENCES.findall(after)):
         old, new = (_tokens("".join(side), language) for side in (sentences.old, sentences.new))
@@ -156,8 +143,7 @@ def _letters(tokens: Sequence[str]) -> int:
 
 
 def _mark_moved(old: list[str], old_kinds: list[Kind], new: list[str], new_kinds: list[Kind]) -> None:
-    """Note what is left out in one place and added in another as moved, where it is more than a few letters; of two
-    versions of one sentence, all that stayed of it."""
+    """Note as moved what is left out in one place and added in another, where it is more than a few letters."""
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     if not matcher.real_quick_ratio() or len(old) * len(new) > _LONG:
         return

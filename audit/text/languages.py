@@ -6,14 +6,11 @@ from functools import cache
 
 from audit.resources import data_rows
 
-SPELLED = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
-"""How we write the code of a language: en, zh, pt-BR."""
+SPELLED = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")  # How we write the code of a language: en, zh, pt-BR
 _CODE = re.compile(r"([A-Za-z]{2,3})((?:[-_][A-Za-z0-9]{2,8})*)")
 _CODES = [code for row in data_rows("languages.txt") for code in row[0].split()]
-TWO_LETTERS = frozenset(code for code in _CODES if ":" not in code)
-"""The two-letter codes of ISO 639-1."""
-TWO_OF_THREE = dict(code.split(":") for code in _CODES if ":" in code)
-"""ISO 639-3 and 639-2 to 639-1."""
+TWO_LETTERS = frozenset(code for code in _CODES if ":" not in code)  # The two-letter codes of ISO 639-1
+TWO_OF_THREE = dict(code.split(":") for code in _CODES if ":" in code)  # ISO 639-3 and 639-2 to 639-1
 
 
 def language_code(written: str) -> str | None:
@@ -36,8 +33,8 @@ def is_code(code: str) -> bool:
 def two_letters(code: str) -> str:
     """Return the code of a language in ISO 639-1 where it has one there, else as it was, without region and script.
 
-    >>> two_letters("eng"), two_letters("ca"), two_letters("pt-BR"), two_letters("ast")
-    ('en', 'ca', 'pt', 'ast')
+    >>> two_letters("eng"), two_letters("pt-BR"), two_letters("ast")
+    ('en', 'pt', 'ast')
     """
     language = re.split(r"[-_]", code.strip().lower(), maxsplit=1)[0]
     return TWO_OF_THREE.get(language, language)

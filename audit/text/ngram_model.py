@@ -13,8 +13,7 @@ from audit.text.tokens import ACCENTS
 
 _LETTERS = rf"\w[\w{ACCENTS}]*"
 _WORD = re.compile(rf"{_LETTERS}(?:['’]{_LETTERS})*|[^\w\s]")
-_EDGE = ""
-"""What stands before the first word and after the last one; no word is empty."""
+_EDGE = ""  # What stands before the first word and after the last one; no word is empty
 _USUAL_DISCOUNT = 0.75
 """Where a model has no n-gram that stands once, or none that stands twice: Chen and Goodman's usual value."""
 
@@ -32,8 +31,8 @@ def model_words(text: str, language: str = "") -> list[str]:
 
 
 class _Order(NamedTuple):
-    """Counts of n-grams of one length. By what stands before the last word: how many there are (`totals`), and how many
-    different ones (`kinds`)."""
+    """Counts of n-grams of one length; by what stands before the last word, how many (`totals`), and different
+    (`kinds`)."""
 
     counts: dict[Gram, int]
     totals: dict[Gram, int]
@@ -53,11 +52,9 @@ class _Order(NamedTuple):
 
 class NgramModel:
     """An interpolated Kneser-Ney model of texts in one language, by n-grams of 1 to `order` words, with one discount
-    for each length (Chen and Goodman, Computer Speech and Language 13, 1999, equation 24; n-grams at a text's beginning
-    keep their own counts). The shortest ones are interpolated with the uniform distribution over all words of the
-    texts, the end, and one unknown word; without a text all words are equally unknown.
-
-    The same texts make the same model, in any order; it can be pickled. NLTK's own takes a second for a sentence.
+    for each length (Chen and Goodman, Computer Speech and Language 13, 1999, equation 24). The shortest ones are
+    interpolated with the uniform distribution over all words of the texts, the end, and one unknown word. The same
+    texts make the same model, in any order. NLTK's own takes a second for a sentence.
 
     >>> model = NgramModel(["the cat sat", "the dog sat", "the cat ran"], "en")
     >>> model.perplexity("the dog ran") < model.perplexity("ran dog the") < model.perplexity("xyz xyz xyz")
@@ -82,10 +79,7 @@ class NgramModel:
         return zip(*(islice(words, start, None) for start in range(self.order)), strict=False)
 
     def perplexity(self, text: str) -> float:
-        """Return 2 to the mean bits that each word and the end of a text take: 1 and more; the higher, the less usual.
-
-        A text that was among those fitted looks more usual than it is: `HeldOut` leaves it out.
-        """
+        """Return 2 to the mean bits that each word and the end take: 1 and more; the higher, the less usual."""
         logs = [math.log(self._probability(gram)) for gram in self._grams(text)]
         return math.exp(-math.fsum(logs) / len(logs))
 
@@ -104,11 +98,8 @@ class NgramModel:
 
 
 class HeldOut:
-    """Models of texts that leave out a part of them each, the folds, so that a text is never measured by itself.
-
-    A text's content says its fold, so equal texts are in one, whatever their order. No more texts are fitted than have
-    `words` words: a million of film reviews take 2 s and 315 MB.
-    """
+    """Models that leave out a part of the texts each, so that a text is never measured by itself; its content says
+    which. No more texts are fitted than have `words` words: a million of film reviews take 2 s and 315 MB."""
 
     def __init__(self, texts: Iterable[str], language: str = "", folds: int = 2, words: float = 1_000_000):
         parts: list[list[str]] = [[] for _ in range(folds)]
@@ -121,8 +112,8 @@ class HeldOut:
         self._models = [NgramModel(fitted, language) for fitted in others]
 
     def perplexity(self, text: str, like: str | None = None) -> float:
-        """Return it under the model that lacks the text, or the text which it is to be compared `like`; NaN where that
-        was fitted to no text."""
+        """Return it under the model that lacks the text, or the one it is compared `like`; NaN where that had no
+        text."""
         model = self._models[self._fold(text if like is None else like, len(self._models))]
         return model.perplexity(text) if model.texts else math.nan
 

@@ -19,8 +19,7 @@ _TITLES, _SHORTENED, _NAMES, _BEGIN, _LINK = (
 _MARKS = r"""(?:\.(?: \.)+|(?<![.!?])[.!?]++)(?:["'”’)\]]+| ''(?=\s|$))?(?=\s|$)"""
 _END = re.compile(_MARKS + r"|\n\s*\n|(?<=[.!?])(?=[A-Z][a-z])")
 _AHEAD = re.compile(r"""[\s"'“‘(\[]*([\w'’]*)(\.?)""")
-_NEAR = 80
-"""Characters before a mark that are looked at: a page without a blank takes no longer than one with some."""
+_NEAR = 80  # Characters before a mark that are looked at: a page without a blank takes no longer than one with some
 
 
 def spans(text: str) -> tuple[tuple[int, int], ...]:
@@ -80,20 +79,12 @@ def _continues(text: str, start: int, match: re.Match[str], cased: bool) -> bool
 
 
 def _is_dotted(text: str) -> bool:
-    """Whether a text ends in an initial, or in letters with a stop behind each: U.N., p.m.
-
-    >>> _is_dotted("by J."), _is_dotted("the U.N."), _is_dotted("it was.")
-    (True, True, False)
-    """
+    """Whether a text ends in an initial, or in letters with a stop behind each: U.N., p.m."""
     return re.search(r"(?:^|[\s(\[])[\"'“‘]*(?:[^\W\d_]\.)+$", text) is not None
 
 
 def _follows_name(text: str) -> bool:
-    """Whether the word before an initial at the end is written as a name.
-
-    >>> _follows_name("Edward I"), _follows_name("so did I"), _follows_name("But I")
-    (True, False, False)
-    """
+    """Whether the word before an initial at the end is written as a name: Edward I, not But I."""
     word = re.search(r"(\w+)\s+I$", text)
     return word is not None and word[1].istitle() and word[1].lower() not in _BEGIN
 

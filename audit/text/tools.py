@@ -11,19 +11,16 @@ from audit.resources import Makers, attribute, made
 from audit.text import sentences
 from audit.text.tokens import Token
 
-Spans = tuple[tuple[int, int], ...]
-"""(start, end) of each sentence of a text, in order."""
+Spans = tuple[tuple[int, int], ...]  # (start, end) of each sentence of a text, in order
 
 
 class Tagger(Protocol):
-    """Finds the words of texts. The same text has the same words for ever, as long as `version` is the same, which
-    names everything that words and tags depend on, in a few words."""
+    """Finds the words of texts: the same ones for ever, as long as `version` is the same."""
 
     version: str
 
     def __call__(self, text: str) -> tuple[Token, ...]:
-        """Tokens in order, each with `text[start:end]` and a tag; together they are everything but the white space of
-        the text."""
+        """Tokens in order, each `text[start:end]` with a tag; together they are all but the white space of the text."""
         ...
 
 
@@ -31,27 +28,22 @@ class Tagger(Protocol):
 class LanguageTools:
     """What a language has for the analysis of its texts."""
 
-    tag: Callable[[str], tuple[Token, ...]]
-    """The language's own tagger."""
+    tag: Callable[[str], tuple[Token, ...]]  # The language's own tagger
     spans: Callable[[str], Spans] = sentences.spans
-    has_taggers: bool = False
-    """Whether one of `TAGGERS` can be chosen instead of its own."""
+    has_taggers: bool = False  # Whether one of `TAGGERS` can be chosen instead of its own
     tag_all: Callable[[Sequence[str]], list[tuple[Token, ...]]] | None = None
     """As `tag`, for many texts at once, where that is faster."""
     cut: Callable[[str], list[str]] | None = None
     """The words of a text, with all that stands between them, fast: for showing, where blanks do not tell words."""
-    version: Callable[[], str] = str
-    """The version of its own tagger: the program and its model."""
+    version: Callable[[], str] = str  # The version of its own tagger: the program and its model
     phrases: Mapping[str, str] = field(default_factory=dict)
-    """Regular expressions of what its texts say, by name: negation, question, female and male, for slices
-    (`audit.corpora.slices`)."""
+    """Regular expressions of what its texts say, by name, for slices: negation, question, female and male."""
 
 
 LANGUAGES: dict[str, LanguageTools | str] = {
     "en": "audit.packs.english.tagging:ENGLISH",
     "zh": "audit.packs.chinese.taggers:CHINESE",
-}
-"""By the code of the language; "module:attribute" until they are wanted. A plug-in adds its own."""
+}  # By the code of the language; "module:attribute" until they are wanted. A plug-in adds its own.
 TAGGERS: Makers = {
     "jieba": ("audit.packs.chinese.taggers:JiebaTagger", ""),
     "hanlp": ("audit.packs.chinese.taggers:HanlpTagger", "MODEL"),
@@ -75,27 +67,20 @@ def tools_of(language: str) -> LanguageTools:
 
 @cache
 def tagger_of(name: str) -> Tagger:
-    """The tagger of this name, made once in a process.
-
-    Raises UnknownName for a tagger that is not known, NotInstalled where its package or its model is absent,
-    AuditError for a model that finds no words and tags.
-    """
+    """Return the tagger of this name, made once in a process. Raises UnknownName, NotInstalled where its package or
+    model is absent, AuditError for a model that finds no words and tags."""
     tagger: Tagger = made("tagger", name, TAGGERS)
     return tagger
 
 
 def version_of(tagger: str) -> str:
-    """Return the version of a tagger: its package and version and, for a model in a directory, a digest of its files.
-    Raises as `tagger_of` does."""
+    """Return the version of a tagger: its package and version, and a digest of its model's files."""
     return tagger_of(tagger).version
 
 
 def tag(text: str, language: str, tagger: str = "") -> tuple[Token, ...]:
-    """Return the tokens of a text, in order, by the language's own tagger or the named one.
-
-    Raises UnknownName for a language without a tagger, or a tagger that the language does not have; else as
-    `tagger_of` does.
-    """
+    """Return the tokens of a text, in order, by the language's own tagger or the named one. Raises UnknownName for a
+    language without a tagger, or a tagger that the language does not have; else as `tagger_of` does."""
     tools = tools_of(language)
     if tagger and not tools.has_taggers:
         raise UnknownName("tagger", tagger, [""])
@@ -103,19 +88,15 @@ def tag(text: str, language: str, tagger: str = "") -> tuple[Token, ...]:
 
 
 def spans(text: str, language: str) -> Spans:
-    """Return (start, end) of each sentence, without the white space around it; a language without tools has Western
-    marks.
-
-    >>> spans("Mr. Smith is good. I like him!", "en")
-    ((0, 18), (19, 30))
-    """
+    """Return (start, end) of each sentence, without white space around it; a language without tools has Western
+    marks."""
     tools = find_tools(language)
     return tools.spans(text) if tools is not None else sentences.spans(text)
 
 
 @cache
 def phrase_pattern(name: str, language: str) -> re.Pattern[str] | None:
-    """What finds phrases of this name in texts of a language; None where the language has none."""
+    """Return what finds phrases of this name in texts of a language; None where the language has none."""
     tools = find_tools(language)
     phrases = {} if tools is None else tools.phrases
     return re.compile(phrases[name]) if name in phrases else None

@@ -18,6 +18,8 @@ from audit.tasks import TASKS, Input
 from audit.tasks.words import read_guideline
 
 PINNED = {
+    ("entities.en.md", 1): "4a3d245a3b0113c3",
+    ("entities.zh.md", 1): "6a279d0d76389593",
     ("grammaticality.en.md", 1): "a2f1f8d1c4455507",
     ("grammaticality.zh.md", 1): "8d5f320808780794",
     ("plausibility.en.md", 1): "d7ef1b116de29d32",

@@ -38,13 +38,9 @@ def part(name, check=equivalent, perturb=None, *, task="sentiment", carry=unchan
     )  # fmt: skip
 
 
-def source(*texts, seed="s"):
-    item = Input.of(*texts)
-    return Source(item, Analysis(item.text, "en"), seed)
-
-
-def texts(relation, *of, seed="s"):
-    return [item.texts for item in relation.follow_ups(source(*of, seed=seed))]
+def texts(relation, *of):
+    item = Input.of(*of)
+    return [made.texts for made in relation.follow_ups(Source(item, Analysis(item.text, "en"), "s"))]
 
 
 @pytest.mark.parametrize(

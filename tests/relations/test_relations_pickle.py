@@ -4,11 +4,8 @@ import pickle
 from dataclasses import fields
 from functools import partial
 
-from audit.keys import generator
-from audit.relations import Plain, Source, all_relations, compose, get_relation
+from audit.relations import Plain, all_relations, compose, get_relation
 from audit.relations.expect import on_documents
-from audit.tasks import Input
-from audit.text import Analysis
 
 REGISTERED = all_relations()
 SPREAD = [on_documents(one, 0.5) for one in REGISTERED if isinstance(one, Plain) and one.unit == "sentence"]
@@ -28,10 +25,3 @@ def test_a_copy_is_the_relation():
     # Functions are found by their module and name, so that equal relations make the same groups and verdicts.
     for relation in (*REGISTERED, *SPREAD, *COMPOSED):
         assert _said(pickle.loads(pickle.dumps(relation))) == _said(relation), relation.name  # noqa: S301
-
-
-def test_a_source_gives_each_relation_its_own_draws_from_the_start():
-    source = Source(Input.of("It is long."), Analysis("It is long."), "7:row")
-    first = source.choices("MR1.1").random()
-    assert source.choices("MR1.1").random() == first == generator("7:row", "MR1.1").random()
-    assert source.choices("MR1.2").random() != first

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError, BadOutput
-from audit.tasks import Output, base_of, get_task, label_reader, labels_together
+from audit.tasks import Output, base_of, get_task, label_reader
 from audit.tasks.classification import Classification
 
 MANY = "classification/refund+late+rude"
@@ -40,9 +40,3 @@ def test_what_is_no_set_of_the_labels_is_refused(written):
 def test_a_scheme_has_two_to_eight_labels(scheme):
     with pytest.raises(AuditError, match="several of 2 to 8 different ones"):
         Classification(scheme)
-
-
-def test_commas_make_a_scheme_of_single_labels():
-    assert get_task("classification/C,C++").labels == ("C", "C++")
-    with pytest.raises(BadOutput, match="only a task named with"):
-        labels_together(["a", "b"], ["classification/a,b"])
