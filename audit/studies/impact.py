@@ -1,24 +1,14 @@
-"""What hangs on a disputed question, the drawn groups whose state its answer decides; and causes of false ones.
+"""Causes of false satisfactions: which ones come next, and storing what people say."""
 
-For the order in which adjudicators settle disputes: each label that a question may get is tried. Nothing of it says
-which label favours whom: that would sway the adjudicator.
-"""
-
-from collections import ChainMap
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sqlalchemy import Engine, delete, false, select
+from sqlalchemy import Engine, delete, false
 
 from audit.errors import Refused
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.questions import groups_with
 from audit.false_satisfaction.resolution import (
-    Drawn,
-    KnownAnswer,
     State,
-    drawn_groups,
     known_answers,
     satisfied_groups,
     settle_group,
@@ -26,79 +16,8 @@ from audit.false_satisfaction.resolution import (
 from audit.judging.accounts import ADJUDICATORS, require
 from audit.judging.causes import TAKEN_BACK, Pair, add_cause, check_cause, current_causes, last_given
 from audit.messages import message
-from audit.store import rows_among
-from audit.store.core import group, lease, question, relation, system, verdict
+from audit.store.core import lease
 from audit.studies.browse import awaiting
-from audit.tasks.questions import Subject, labels_of
-
-
-@dataclass(frozen=True)
-class Consequence:
-    """What hangs on one question: how many drawn (group, system) pairs its answer decides, their relations and systems
-    by name, and the best rank of a group that asks it."""
-
-    question_id: int
-    pairs: int = 0
-    relations: tuple[str, ...] = ()
-    systems: tuple[str, ...] = ()
-    priority: int | None = None
-
-    @property
-    def urgency(self) -> tuple[int, bool, int, int]:
-        """Sorts the most consequential first: most pairs, then the best rank of a group."""
-        return -self.pairs, self.priority is None, self.priority or 0, self.question_id
-
-
-def consequences(engine: Engine, account_id: int, question_ids: Collection[int]) -> list[Consequence]:
-    """Return what hangs on each of these questions, the most consequential first.
-
-    A question about a group decides no label: `pairs` are those that audit its relation by it then. Raises NotAllowed.
-    """
-    with engine.connect() as connection:
-        require(connection, account_id, *ADJUDICATORS)
-        columns = ("id", "task", "kind", "input_id", "output", "group_id", "priority")
-        query = select(*(question.c[name] for name in columns))
-        rows = list(rows_among(connection, query, question.c.id, sorted(set(question_ids))))
-        names = dict(connection.execute(select(system.c.id, system.c.name)).all())
-        checked = (
-            select(verdict.c.group_id, relation.c.name, system.c.name)
-            .join(group, group.c.id == verdict.c.group_id)
-            .join(relation, relation.c.id == group.c.relation_id)
-            .join(system, system.c.id == verdict.c.system_id)
-        )
-        asked = sorted({row.group_id for row in rows if row.kind == "group"})
-        checked_by = list(rows_among(connection, checked, verdict.c.group_id, asked))
-        around = groups_with(connection, {row.input_id for row in rows if row.kind != "group"})
-        groups = list(drawn_groups(connection, None, around))
-        answers = known_answers(connection, inputs={step.input_id for of in groups for step in of.steps})
-    having: dict[Subject, list[Drawn]] = {}
-    for of in groups:
-        for subject in dict.fromkeys(of.subject(step) for step in of.steps):
-            having.setdefault(subject, []).append(of)
-    result = []
-    for row in rows:
-        subject = (row.task, row.input_id, row.output)
-        trials = [
-            ChainMap({subject: KnownAnswer(frozenset({label}), "adjudicated")}, answers)
-            for label in {*labels_of(row.task, row.kind), *_said(having.get(subject, ()))}
-        ]
-        pairs = [
-            (of.relation, names[of.system_id])
-            for of in (having.get(subject, ()) if row.kind != "group" else ())
-            if len({settle_group(of, trial).state for trial in trials}) > 1
-        ]
-        pairs += [(of, name) for id, of, name in checked_by if row.kind == "group" and id == row.group_id]
-        relations, systems = (tuple(sorted({pair[side] for pair in pairs})) for side in (0, 1))
-        result.append(Consequence(row.id, len(pairs), relations, systems, row.priority))
-    return sorted(result, key=lambda consequence: consequence.urgency)
-
-
-def _said(groups: Sequence[Drawn]) -> set[str]:
-    """The labels that systems gave in these groups: where answers cannot be listed, one of these may be right."""
-    return {step.output.label or "" for of in groups for step in of.steps}
-
-
-# Giving causes to false satisfactions: which ones come next, and storing what people say.
 
 
 @dataclass(frozen=True)

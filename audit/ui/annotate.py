@@ -14,7 +14,7 @@ from typing import ParamSpec, TypeVar
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.errors import AuditError, Refused
+from audit.errors import AuditError
 from audit.judging.accounts import ROLES
 from audit.judging.invitations import completion_code
 from audit.judging.judgements import (
@@ -33,7 +33,6 @@ from audit.judging.order import block_of
 from audit.judging.queue import Queue, Shown, elsewhere, last_block, next_question, queue_of, show
 from audit.judging.training import Attempt
 from audit.judging.words import guideline_before
-from audit.messages import message
 from audit.tasks import Output, get_task
 from audit.tasks.classification import NONE_OF_THEM
 from audit.tasks.questions import SCALES, UNSURE
@@ -41,20 +40,26 @@ from audit.ui import session
 from audit.ui.language import html, label_name, plain, press, sentence, t, task_name, translated
 from audit.ui.marks import mark_names, marks_names
 from audit.ui.question import (
-    FIELD,
-    LEAST,
+    DRAWER,
     answer_bar,
     answer_name,
     answer_names,
     answers_of,
     asked_in_words,
+    comment_field,
+    comment_in,
     grades_of,
+    guideline_box,
+    guideline_button,
     guideline_shown,
     heading,
     ignore_held_keys,
     labels_together,
+    on_screen,
+    put_on_screen,
     shortcut,
     show_question,
+    switch_button,
 )
 
 # The training round on the page *Judge*: questions with known answers, what is right after each, and the score.
@@ -67,12 +72,11 @@ GO_ON = "n"
 _BEGUN = "training-begun"
 """The number of the attempt that was begun in this session."""
 _TRAINING_SHOWN = "training-shown"
-"""(attempt and question on the screen, when it was shown)"""
+"""The training question on the screen."""
 _FEEDBACK = "training-said"
 """(the question that was answered last, its feedback)"""
 _RESULT = "training-result"
 """The attempt whose score is on the screen."""
-_DRAWER = "guideline-open"
 _READ = "guidelines-read"
 """(task, kind, version of the guideline) of the questions that this session has begun with, having seen it."""
 _BLOCK = "block"
@@ -111,8 +115,7 @@ def _introduction(training: Training) -> None:
     else:
         st.write(t("training.what", **values))
     _go_on(t("first.enter"), f"begin-{training.attempt}", _begin, training.attempt)
-    with st.container(key="guideline", border=True):
-        st.markdown(guideline_shown(training.shown).text)
+    guideline_box(training.shown)
 
 
 def _training_question(engine: Engine, account_id: int, training: Training) -> None:
@@ -123,9 +126,8 @@ def _training_question(engine: Engine, account_id: int, training: Training) -> N
     with answer_bar():
         answer_buttons(shown, f"training-{place}", _training_answer, engine, account_id, shown)
         with st.container(key="beside", horizontal=True, gap="small"):
-            _small_button("guideline", f"training-{place}", "g", _toggle_guideline)
-    if st.session_state.get(_TRAINING_SHOWN, (None,))[0] != place:
-        st.session_state[_TRAINING_SHOWN] = (place, datetime.now(UTC))
+            guideline_button(f"training-{place}")
+    put_on_screen(_TRAINING_SHOWN, shown.id)
 
 
 def _feedback(shown: Shown, feedback: Feedback) -> None:
@@ -151,13 +153,10 @@ def _begin(attempt: int) -> None:
 
 @session.callback
 def _training_answer(engine: Engine, account_id: int, shown: Shown, answer: str) -> None:
-    now = datetime.now(UTC)
-    place, shown_at = st.session_state.get(_TRAINING_SHOWN, (None, now))
-    if now < shown_at + LEAST:
-        st.session_state[_TRAINING_SHOWN] = (place, now)
-        return
-    feedback = train(engine, account_id, shown.id, answer, shown_at=shown_at)
-    st.session_state[_FEEDBACK] = (shown, feedback)
+    if (shown_at := on_screen(_TRAINING_SHOWN, shown.id)) is not None:
+        st.session_state.pop(_TRAINING_SHOWN)
+        feedback = train(engine, account_id, shown.id, answer, shown_at=shown_at)
+        st.session_state[_FEEDBACK] = (shown, feedback)
 
 
 def _close_feedback() -> None:
@@ -168,10 +167,6 @@ def _close_feedback() -> None:
 
 def _close_result() -> None:
     st.session_state.pop(_RESULT, None)
-
-
-def _toggle_guideline() -> None:
-    st.session_state[_DRAWER] = not st.session_state.get(_DRAWER, False)
 
 
 def _go_on(text: str, key: str, action: Callable[..., None], *args: object) -> None:
@@ -185,10 +180,7 @@ def _guideline_drawer(shown: Shown) -> None:
     It stands beside the text where the window is wide, else below it where its drawer was opened; the key closes the
     one and opens the other (data/ui/style.css), since only the browser knows how wide it is.
     """
-    guideline = guideline_shown(shown)
-    with st.container(key="guideline-below" if st.session_state.get(_DRAWER) else "guideline-beside", border=True):
-        st.markdown(guideline.text)
-        st.caption(t("annotate.guideline_version", version=guideline.version))
+    guideline_box(shown, "guideline-below" if st.session_state.get(DRAWER) else "guideline-beside", version=True)
 
 
 # The gate: before questions of another task or kind than those before, what they ask, without any question; for whoever
@@ -233,8 +225,7 @@ def _gate(engine: Engine, account_id: int, shown: Shown) -> None:
         if not is_new:
             _small_button("undo", f"gate-{_browser_id(shown.id)}", "z", _undo, engine, account_id)
     if is_new:
-        with st.container(key="guideline", border=True):
-            st.markdown(guideline_shown(shown).text)
+        guideline_box(shown)
 
 
 def _open_gate(task: str, kind: str, version: int) -> None:
@@ -274,11 +265,9 @@ def _label_switches(shown: Shown, place: str, action: Callable[..., None], *args
     together = get_task(shown.task).checked(Output("+".join(chosen))).label if chosen else None
     with st.container(key="judge", horizontal=True):
         for number, label in enumerate(answers_of(shown), start=1):
-            press(
-                plain(answer_name(label, shown)), f"switch-{place}-{label}", _switch, place, label,
-                shortcut=str(number), type="primary" if label in chosen else "secondary",
-                icon=":material/check_box:" if label in chosen else ":material/check_box_outline_blank:",
-                width="stretch",
+            switch_button(
+                plain(answer_name(label, shown)), f"switch-{place}-{label}", label in chosen, _switch, place, label,
+                shortcut=str(number), width="stretch",
             )  # fmt: skip
         press(
             plain(answer_name(UNSURE, shown)), f"judge-{place}-{UNSURE}", action, *args, UNSURE, shortcut="u",
@@ -395,9 +384,8 @@ def _card() -> None:
         if shown is not None:
             _answers(engine, account.id, shown)
         _progress(engine, account.id, shown)
-    if shown is not None and st.session_state.get(_SHOWN, (None,))[0] != shown.id:
-        now = datetime.now(UTC)
-        st.session_state[_SHOWN] = (shown.id, now, now + LEAST)
+    if shown is not None:
+        put_on_screen(_SHOWN, shown.id)
 
 
 def _next(engine: Engine, account_id: int) -> Shown | None:
@@ -412,15 +400,12 @@ def _answers(engine: Engine, account_id: int, shown: Shown) -> None:
     place = _browser_id(shown.id)
     answer_buttons(shown, place, _answer, engine, account_id, shown.id)
     with st.container(key="beside", horizontal=True, gap="small"):
-        st.text_input(
-            t("annotate.comment"), key=_comment_key(shown.id), max_chars=FIELD, placeholder=t("annotate.comment_key"),
-            label_visibility="collapsed",
-        )  # fmt: skip
+        comment_field(_comment_key(shown.id))
         _small_button("undo", place, "z", _undo, engine, account_id)
         _small_button("skip", place, "s", _skip, engine, account_id, shown.id)
         if shown.kind not in SCALES:  # no adjudicator looks at ratings
             _small_button("flag", place, "f", _flag, engine, account_id, shown.id)
-        _small_button("guideline", place, "g", _toggle_guideline)
+        guideline_button(place)
 
 
 def _reminders(shown: Shown) -> None:
@@ -518,9 +503,9 @@ def _callback(action: session.Action[Arguments]) -> session.Action[Arguments]:
 @_callback
 def _answer(engine: Engine, account_id: int, question_id: int, answer: str) -> None:
     """Store an answer. An answer to another question than the one on the screen changes nothing."""
-    if (shown_at := _on_screen(question_id)) is None:
+    if (shown_at := _since(question_id)) is None:
         return
-    comment, client = _comment(question_id) or None, session.client()
+    comment, client = comment_in(_comment_key(question_id)) or None, session.client()
     judge(engine, account_id, question_id, answer, shown_at=shown_at, comment=comment, client=client)
     st.session_state.pop(_REOPENED, None)
     _count_answer()
@@ -528,15 +513,15 @@ def _answer(engine: Engine, account_id: int, question_id: int, answer: str) -> N
 
 @_callback
 def _skip(engine: Engine, account_id: int, question_id: int) -> None:
-    if _on_screen(question_id) is not None:
+    if _since(question_id) is not None:
         _put_aside("annotate.skipped", lambda: skip(engine, account_id, question_id))
 
 
 @_callback
 def _flag(engine: Engine, account_id: int, question_id: int) -> None:
-    if _on_screen(question_id) is None:
+    if _since(question_id) is None:
         return
-    if comment := _comment(question_id):
+    if comment := comment_in(_comment_key(question_id)):
         _put_aside("annotate.flagged", lambda: flag(engine, account_id, question_id, comment))
     else:
         st.session_state[_NOTE] = t("annotate.flag_needs_comment")
@@ -551,7 +536,7 @@ def _put_aside(done: str, action: Callable[[], None]) -> None:
 
 @_callback
 def _undo(engine: Engine, account_id: int) -> None:
-    if _too_soon():
+    if _SHOWN in st.session_state and _since(st.session_state[_SHOWN][0]) is None:
         return
     st.session_state.pop(_COUNTS, None)
     st.session_state.pop(_SWITCHED_ON, None)
@@ -565,30 +550,12 @@ def _undo(engine: Engine, account_id: int) -> None:
     st.session_state[_comment_key(last.question_id)] = last.comment
 
 
-def _on_screen(question_id: int) -> datetime | None:
-    """When this question was shown; None where that was only just now. Raises Refused for another question."""
-    shown, shown_at, _ = st.session_state.get(_SHOWN, (None, None, None))
-    if shown != question_id:
-        raise Refused(message("annotate.not_shown"))
-    return None if _too_soon() else shown_at
-
-
-def _comment(question_id: int) -> str:
-    return str(st.session_state.get(_comment_key(question_id)) or "").strip()
-
-
-def _too_soon() -> bool:
-    """Whether the question was shown only just now; then the page says so.
-
-    A key that is held down goes on pressing: each press puts off the moment from which one counts.
-    """
-    now = datetime.now(UTC)
-    question_id, shown_at, not_before = st.session_state.get(_SHOWN, (None, now, now))
-    if now >= not_before:
-        return False
-    st.session_state[_SHOWN] = (question_id, shown_at, now + LEAST)
-    st.session_state[_NOTE] = t("annotate.too_soon")
-    return True
+def _since(question_id: int) -> datetime | None:
+    """As `on_screen`; the page says so where the question was shown only just now."""
+    since = on_screen(_SHOWN, question_id)
+    if since is None:
+        st.session_state[_NOTE] = t("annotate.too_soon")
+    return since
 
 
 def _comment_key(question_id: int) -> str:

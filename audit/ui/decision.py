@@ -1,6 +1,6 @@
 """Parts that all pages that settle questions share: people's opinions, the right answer, and why they disagreed."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import streamlit as st
@@ -14,11 +14,20 @@ from audit.judging.queue import Shown
 from audit.tasks.classification import NONE_OF_THEM
 from audit.ui.language import html, plain, press, sentence, t, translated
 from audit.ui.marks import mark_names, marks_names
-from audit.ui.question import FIELD, answer_name, answers_of, guideline_shown, labels_together, shortcut, show_question
+from audit.ui.question import (
+    DRAWER,
+    FIELD,
+    answer_name,
+    answers_of,
+    guideline_box,
+    labels_together,
+    shortcut,
+    show_question,
+    switch_button,
+)
 
 ON_SCREEN = "decision-shown"
 """(the list of work, the question on the screen, since when)"""
-_DRAWER = "decision-guideline"
 _MISSING = "decision-missing"
 """(the form, the field, what is wrong with it)"""
 _LABELS, _WHY, _WORDS = "labels", "why", "words"
@@ -33,9 +42,8 @@ def show_beside_form(shown: Shown) -> DeltaGenerator:
         text, form = st.container(key="desk-text"), st.container(key="desk-form")
     with text:
         show_question(shown)
-        if st.session_state.get(_DRAWER):
-            with st.container(key="guideline", border=True):
-                st.markdown(guideline_shown(shown).text)
+        if st.session_state.get(DRAWER):
+            guideline_box(shown)
     return form
 
 
@@ -73,14 +81,14 @@ def decision_fields(shown: Shown, form: str, why: str, answers: Sequence[str] = 
     with st.container(key="judge", horizontal=True):
         for number, label in enumerate(() if marks_names(shown) else answers_of(shown), start=1):
             name, key = plain(answer_name(label, shown)), shortcut(label, number)
-            _switch(name, f"{form}-{label}", key, label in on, _switch_label, form, shown, label)
+            switch_button(name, f"{form}-{label}", label in on, _switch_label, form, shown, label, shortcut=key)
     _problem(form, _LABELS)
     _title(why)
     with st.container(key="reasons", horizontal=True, gap="small"):
         for code in REASONS:
-            _switch(
-                t(f"reason.{code}"), f"code-{form}-{code}", REASON_KEYS.get(code), code == chosen, _switch_reason,
-                form, code,
+            switch_button(
+                t(f"reason.{code}"), f"code-{form}-{code}", code == chosen, _switch_reason, form, code,
+                shortcut=REASON_KEYS.get(code),
             )  # fmt: skip
     _problem(form, _WHY)
     st.text_area(t("adjudicate.reason"), max_chars=FIELD, height=68, key=f"words-{form}")
@@ -126,11 +134,6 @@ def _chosen(form: str) -> tuple[tuple[str, ...], str | None]:
     return chosen
 
 
-def _switch(text: str, key: str, shortcut: str | None, on: bool, action: Callable[..., None], *args: object) -> None:
-    icon = ":material/check_box:" if on else ":material/check_box_outline_blank:"
-    press(text, key, action, *args, shortcut=shortcut, type="primary" if on else "secondary", icon=icon)
-
-
 def _switch_label(form: str, shown: Shown, label: str) -> None:
     """Switch a label on or off. Whether a relation holds has one answer; none of the labels excludes the others."""
     on, code = _chosen(form)
@@ -160,15 +163,6 @@ def _problem(form: str, field: str) -> None:
 
 def _title(text: str) -> None:
     st.html(f'<p class="audit-field">{html(text)}</p>')
-
-
-def guideline_button(shown: Shown) -> None:
-    """The button that opens and closes the guideline."""
-    press(t("annotate.guideline"), f"guideline-{shown.id}", _toggle_guideline, shortcut="g", type="tertiary")
-
-
-def _toggle_guideline() -> None:
-    st.session_state[_DRAWER] = not st.session_state.get(_DRAWER, False)
 
 
 def later_button(key: str, item: object, name: str) -> None:
