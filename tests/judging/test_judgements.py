@@ -45,7 +45,7 @@ def test_refused_answers_change_nothing(engine, who, content):
     for question, answer, comment, message in (
         (1, "great", None, "answer 'great' is not one of positive, neutral, negative, unsure"),
         (1, "withdrawn", None, "is not one of"),
-        (2, "positive", None, "not leased to you"),
+        (2, "positive", None, "no longer yours to answer"),
         (99, "positive", None, "there is no question 99"),
         (1, "positive", "x" * 1_000_000, "the comment has 1000000 characters"),
     ):

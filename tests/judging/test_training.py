@@ -89,7 +89,7 @@ def test_only_the_next_question_is_taken_and_only_in_training(team, content):
             train(engine, who["ann"], id, "positive")
     with pytest.raises(Refused, match="there is no training for you"):
         train(engine, who["ada"], first.id, "positive")
-    with pytest.raises(Refused, match="not leased to you"):
+    with pytest.raises(Refused, match="no longer yours to answer"):
         judge(engine, who["ann"], first.id, "positive")
     with pytest.raises(NotAllowed):
         train(engine, 99, first.id, "positive")

@@ -75,7 +75,7 @@ def test_a_question_answered_elsewhere_meanwhile_is_refused(prepared: Prepared) 
     assert shown is not None
     judge(prepared.engine, prepared.ann.id, shown.id, "neutral")
     press_answer(app, "positive")
-    assert "This question is not leased to you" in said(app)
+    assert "This question is no longer yours to answer" in said(app)
     assert [row["answer"] for row in rows(prepared, tables.Judgement)] == ["neutral"]
 
 
