@@ -5,12 +5,11 @@ numbers are not in it, since they could give hidden questions away.
 """
 
 from contextlib import suppress
-from datetime import UTC, timedelta, tzinfo
+from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 from sqlalchemy import Engine
-from streamlit.delta_generator import DeltaGenerator
 
 from audit.errors import Refused
 from audit.judging.accounts import ROLES
@@ -21,7 +20,7 @@ from audit.messages import message
 from audit.tasks.questions import SCALES
 from audit.ui import annotate, session
 from audit.ui.browse import pager, trail_of
-from audit.ui.language import html, label_name, plain, press, t, task_name
+from audit.ui.language import html, label_name, plain, press, t
 from audit.ui.question import (
     answer_bar,
     answer_name,
@@ -38,8 +37,6 @@ SIZE = 20
 """Answers on a page."""
 _EXCERPT = 160
 """Characters of a text that its row shows."""
-_KEPT = timedelta(minutes=5)
-"""How long what the list can be filtered by is kept: it reads all of somebody's answers."""
 _OPENED = "own-opened"
 """The question that is open."""
 _TRAIL = "own-trail"
@@ -88,26 +85,19 @@ def _list(engine: Engine, account_id: int) -> None:
 
 
 def _filters(engine: Engine, account_id: int) -> OwnFilter:
-    labels = annotate.recent("own-labels", _KEPT, own_labels, engine, account_id)
-    search = st.text_input(
+    labels = own_labels(engine, account_id)
+    names = {answer: label_name(answer, task) for task, answers in labels.items() for answer in answers}
+    left, right = st.columns(2)
+    search = left.text_input(
         t("own.search"), key="own-search", max_chars=LONGEST, icon=":material/search:", autocomplete="off",
         persist_state="session",
     )  # fmt: skip
-    places, task = st.columns(2 if len(labels) > 1 else 1), None
-    if len(labels) > 1:
-        task = _choice(places[0], "task", {name: task_name(name) for name in labels})
-    of_task = {name: answers for name, answers in labels.items() if task in (None, name)}
-    names = {answer: label_name(answer, name) for name, answers in of_task.items() for answer in answers}
-    answer = _choice(places[-1], "answer", names)
-    flagged = st.toggle(t("own.flagged"), key="own-with", persist_state="session")
-    return OwnFilter(search=search.strip(), task=task, answer=answer, flagged=flagged)
-
-
-def _choice(place: DeltaGenerator, field: str, names: dict[str, str]) -> str | None:
-    return place.selectbox(
-        t(f"own.{field}"), [None, *names], key=f"own-{field}", persist_state="session",
+    answer = right.selectbox(
+        t("own.answer"), [None, *names], key="own-answer", persist_state="session",
         format_func=lambda option: t("browse.all") if option is None else names.get(option, option),
     )  # fmt: skip
+    flagged = st.toggle(t("own.flagged"), key="own-with", persist_state="session")
+    return OwnFilter(search=search.strip(), answer=answer, flagged=flagged)
 
 
 def _row(entry: OwnAnswer) -> None:
