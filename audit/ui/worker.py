@@ -30,6 +30,7 @@ from audit.reports.progress import totals
 from audit.reports.quality import quality_report
 from audit.reports.record import judging_record
 from audit.reports.study import report_of
+from audit.statistics.intervals import Target
 from audit.store import open_store
 
 POLITE = 10
@@ -95,9 +96,15 @@ def _evidence(database: _Database, whose: Whose, study: int | None, slices: tupl
 
 
 def _report(
-    database: _Database, *, whose: Whose, study: int | None = None, slices: tuple[str, ...] = ()
+    database: _Database,
+    *,
+    whose: Whose,
+    target: Target = "population",
+    delta: float = 0.0,
+    study: int | None = None,
+    slices: tuple[str, ...] = (),
 ) -> ReportDocument:
-    return report_of(_evidence(database, whose, study, slices))
+    return report_of(_evidence(database, whose, study, slices), target=target, delta=delta)
 
 
 def _quality(database: _Database, *, by: int, groups: bool, task: str | None = None, study: int | None = None) -> Entry:
