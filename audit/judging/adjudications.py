@@ -1,9 +1,8 @@
-"""What adjudicators settle: disputes, flagged questions, and what they settled lately and change. An adjudication is
-append-only, and counts before the people's answer. Opinions have numbers in place of names, which could sway an
-adjudicator: in an order of each question's own."""
+"""What adjudicators settle: disputes and flagged questions. An adjudication is append-only, and counts before the
+people's answer. Opinions have numbers in place of names, which could sway an adjudicator: in an order of each
+question's own."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Engine, select
@@ -20,18 +19,16 @@ from audit.messages import message
 from audit.store.core import adjudication, aside, count_rows, judgement, question
 from audit.tasks.questions import BROKEN, HOLDS, UNSURE, in_order
 
-LAST = 10  # Adjudications that can be changed
+UNDOS = 10  # Decisions that can be taken back one after the other
 
 
 class Adjudicated(NamedTuple):
-    """A question that this adjudicator settled, as they settled it last."""
+    """A question that this adjudicator settled, and how."""
 
-    id: int
     shown: Shown
     allowed: tuple[str, ...]
     code: str | None
     reason: str
-    decided_at: datetime
 
 
 def adjudicate(
@@ -53,45 +50,25 @@ def adjudicate(
         return _adjudicate(work, question_id, allowed, reason, code)
 
 
-def my_adjudications(engine: Engine, account_id: int) -> list[Adjudicated]:
-    """The last questions that this account settled and nobody has settled since, the newest first; at most `LAST`.
-    Raises NotAllowed."""
-    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
-        return _latest(connection, account_id)
-
-
-def change_adjudication(
-    engine: Engine, account_id: int, adjudication_id: int, allowed: Sequence[str], reason: str, code: str | None = None
-) -> int:
-    """Settle one of the last `LAST` questions anew; returns the new adjudication's id. Raises Refused where it is none
-    of these, or the answer cannot be taken."""
-    with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
-        of = select(adjudication.c.question_id).where(adjudication.c.id == adjudication_id)
-        question_id = int(work.connection.execute(of).scalar() or 0)
-        work.hold(question_id)  # what somebody else settles meanwhile is seen below
-        if adjudication_id not in {entry.id for entry in _latest(work.connection, account_id)}:
-            raise Refused(message("refused.not_recent", most=LAST))
-        return _adjudicate(work, question_id, allowed, reason, code)
-
-
 def take_back(engine: Engine, account_id: int) -> Adjudicated | None:
     """Take back what this account settled last, by a row that allows no label: the question waits again. None where
-    nothing of theirs stands, or somebody has settled it since. Raises Refused after `LAST` in a row."""
+    nothing of theirs stands, or somebody has settled it since. Raises Refused after `UNDOS` in a row."""
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
-        newest = select(adjudication.c.question_id).where(_own(account_id)).order_by(adjudication.c.id.desc()).limit(1)
-        question_id = work.connection.execute(newest).scalar()
-        if question_id is None:
+        own = adjudication.c.annotator_id == account_id
+        last = select(adjudication).where(own, stands(adjudication)).order_by(adjudication.c.id.desc()).limit(1)
+        row = work.connection.execute(last).first()
+        if row is None:
             return None
-        held = work.hold(int(question_id))
-        before = next(iter(_latest(work.connection, account_id)), None)
-        if before is None or before.shown.id != question_id:
+        held = work.hold(row.question_id)
+        if work.connection.execute(last).first() != row:
             return None  # somebody else was faster
-        last = select(adjudication.c.allowed).where(adjudication.c.annotator_id == account_id)
-        rows = work.connection.execute(last.order_by(adjudication.c.id.desc()).limit(LAST)).scalars().all()
-        if len(rows) == LAST and not any(rows):
-            raise Refused(message("refused.undone_enough", most=LAST))
+        newest = select(adjudication.c.allowed).where(own).order_by(adjudication.c.id.desc()).limit(UNDOS)
+        allowed = work.connection.execute(newest).scalars().all()
+        if len(allowed) == UNDOS and not any(allowed):
+            raise Refused(message("refused.undone_enough", most=UNDOS))
         work.decide(held, [], "")
-        return before
+        shown = show(work.connection, row.question_id)
+        return Adjudicated(shown, in_order(row.allowed, shown.labels), row.code, row.reason)
 
 
 def _adjudicate(work: Work, question_id: int, allowed: Sequence[str], reason: str, code: str | None) -> int:
@@ -108,21 +85,6 @@ def _adjudicate(work: Work, question_id: int, allowed: Sequence[str], reason: st
     return work.decide(held, allowed, reason, code)
 
 
-def _latest(connection: Connection, account_id: int) -> list[Adjudicated]:
-    query = select(adjudication).where(_own(account_id)).order_by(adjudication.c.id.desc()).limit(LAST)
-    latest = []
-    for row in connection.execute(query).all():
-        shown = show(connection, row.question_id)
-        allowed = in_order(row.allowed, shown.labels)
-        latest.append(Adjudicated(row.id, shown, allowed, row.code, row.reason, row.decided_at))
-    return latest
-
-
-def _own(account_id: int) -> ColumnElement[bool]:
-    """Condition: an adjudication of this account that counts."""
-    return (adjudication.c.annotator_id == account_id) & stands(adjudication)
-
-
 # Questions on which people disagree, and what they said, without names; and flagged ones.
 
 
@@ -137,12 +99,13 @@ class Opinion(NamedTuple):
 
 
 def open_disputes(connection: Connection) -> list[int]:
-    """Questions that have all their votes, that these do not settle, and that nobody has adjudicated; by priority."""
+    """Questions that have all their votes, that these do not settle, and that nobody has adjudicated; first those for
+    which most (group, system) pairs wait."""
     return _by_priority(connection, is_disputed())
 
 
 def _by_priority(connection: Connection, condition: ColumnElement[bool]) -> list[int]:
-    order = (question.c.priority.is_(None), question.c.priority, question.c.id)
+    order = (question.c.waits.desc(), question.c.priority.is_(None), question.c.priority, question.c.id)
     return list(connection.execute(select(question.c.id).where(condition).order_by(*order)).scalars())
 
 

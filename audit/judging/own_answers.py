@@ -44,7 +44,6 @@ class OwnFilter:
     """Which of their own answers somebody wants to see."""
 
     search: str = ""  # In a text, in the output that was asked about, or in their comment; without regard to case
-    task: str | None = None
     answer: str | None = None
     flagged: bool = False  # Flagged by them, and no adjudicator has replied
 
@@ -86,8 +85,6 @@ def own_answers(
     if len(wanted.search) > LONGEST:
         raise Refused(message("refused.search_long", count=len(wanted.search), most=LONGEST))
     conditions: list[ColumnElement[bool]] = []
-    if wanted.task is not None:
-        conditions.append(question.c.task == wanted.task)
     if wanted.answer is not None:
         conditions.append(judgement.c.answer == wanted.answer)
     if wanted.flagged:

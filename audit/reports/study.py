@@ -199,8 +199,8 @@ def _signature(connection: Connection, counted: Counted, whose: Whose, lacking: 
     entries = dict(zip(systems, system_entries(connection, systems), strict=True))
     for id, number in cut_inputs(connection, studies).items():
         entries[id]["cut"] = number
-    words, tasks = words_of(connection), sorted({str(study["task"]) for study in counted.studies})
-    changed = {task: version for task in tasks if (version := words.of(task).version)}
+    words, of_study = words_of(connection), [(str(study["task"]), int(str(study["id"]))) for study in counted.studies]
+    changed = {task: version for task, id in of_study if (version := words.of(task, id).version)}
     notes = [capital(sentence) + "." for sentence in absent_plugins(connection)]
     for task, labels in (lacking if answers.get("gold") else {}).items():
         named = {"task": task, "labels": labels}

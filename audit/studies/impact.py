@@ -1,24 +1,12 @@
-"""What hangs on a disputed question, the drawn groups whose state its answer decides; and causes of false ones.
-
-For the order in which adjudicators settle disputes: each label that a question may get is tried. Nothing of it says
-which label favours whom: that would sway the adjudicator.
-"""
-
-from collections import ChainMap
-from collections.abc import Collection
-from typing import NamedTuple
+"""Causes of false satisfactions: which ones come next, and storing what people say."""
 
 import numpy as np
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 
 from audit.errors import Refused
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.questions import groups_with
 from audit.false_satisfaction.resolution import (
-    Drawn,
-    KnownAnswer,
     State,
-    drawn_groups,
     known_answers,
     satisfied_groups,
     settle_group,
@@ -26,72 +14,7 @@ from audit.false_satisfaction.resolution import (
 from audit.judging.accounts import ADJUDICATORS, reading_as, require
 from audit.judging.causes import TAKEN_BACK, Pair, add_cause, check_cause, current_causes, last_given
 from audit.messages import message
-from audit.store import rows_among, writing
-from audit.store.core import group, question, relation, system, verdict
 from audit.studies.browse import awaiting
-from audit.tasks.questions import Subject, labels_of
-
-
-class Consequence(NamedTuple):
-    """What hangs on one question: how many drawn (group, system) pairs its answer decides, their relations and systems
-    by name, and the best rank of a group that asks it."""
-
-    question_id: int
-    pairs: int = 0
-    relations: tuple[str, ...] = ()
-    systems: tuple[str, ...] = ()
-    priority: int | None = None
-
-    @property
-    def urgency(self) -> tuple[int, bool, int, int]:
-        """Sorts the most consequential first: most pairs, then the best rank of a group."""
-        return -self.pairs, self.priority is None, self.priority or 0, self.question_id
-
-
-def consequences(engine: Engine, account_id: int, question_ids: Collection[int]) -> list[Consequence]:
-    """Return what hangs on each of these questions, the most consequential first.
-
-    A question about a group decides no label: `pairs` are those that audit its relation by it then. Raises NotAllowed.
-    """
-    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
-        rows = list(rows_among(connection, select(question), question.c.id, sorted(set(question_ids))))
-        names = dict(connection.execute(select(system.c.id, system.c.name)).all())
-        checked = (
-            select(verdict.c.group_id, relation.c.name, verdict.c.system_id)
-            .join(group, group.c.id == verdict.c.group_id)
-            .join(relation, relation.c.id == group.c.relation_id)
-        )
-        asked = sorted({row.group_id for row in rows if row.kind == "group"})
-        checks = list(rows_among(connection, checked, verdict.c.group_id, asked))
-        around = groups_with(connection, {row.input_id for row in rows if row.kind != "group"})
-        groups = list(drawn_groups(connection, None, around))
-        answers = known_answers(connection, inputs={step.input_id for of in groups for step in of.steps})
-    having: dict[Subject, list[Drawn]] = {}
-    for of in groups:
-        for subject in dict.fromkeys(of.subject(step) for step in of.steps):
-            having.setdefault(subject, []).append(of)
-    result = []
-    for row in rows:
-        if row.kind == "group":
-            decided = [(name, system_id) for id, name, system_id in checks if id == row.group_id]
-        else:
-            subject = (row.task, row.input_id, row.output)
-            asking = having.get(subject, [])
-            # Where answers cannot be listed, a label that a system gave may be right.
-            said = {step.output.label or "" for of in asking for step in of.steps}
-            trials = [
-                ChainMap({subject: KnownAnswer(frozenset({label}), "adjudicated")}, answers)
-                for label in {*labels_of(row.task, row.kind), *said}
-            ]
-            states = [{settle_group(of, trial).state for trial in trials} for of in asking]
-            decided = [(of.relation, of.system_id) for of, tried in zip(asking, states, strict=True) if len(tried) > 1]
-        relations = tuple(sorted({name for name, _ in decided}))
-        systems = tuple(sorted({names[system_id] for _, system_id in decided}))
-        result.append(Consequence(row.id, len(decided), relations, systems, row.priority))
-    return sorted(result, key=lambda consequence: consequence.urgency)
-
-
-# Giving causes to false satisfactions: which ones come next, and storing what people say.
 
 
 class FalseSatisfactions(NamedTuple):

@@ -8,13 +8,11 @@ import secrets
 from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
-from functools import cache, wraps
-from typing import ParamSpec, TypeVar
+from functools import cache
 
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.errors import AuditError, Refused
 from audit.judging.accounts import ROLES
 from audit.judging.invitations import completion_code
 from audit.judging.judgements import (
@@ -31,30 +29,34 @@ from audit.judging.judgements import (
 )
 from audit.judging.order import block_of
 from audit.judging.queue import Queue, Shown, elsewhere, last_block, next_question, queue_of, show
-from audit.judging.training import Attempt
 from audit.judging.words import guideline_before
-from audit.messages import message
 from audit.tasks import Output, get_task
 from audit.tasks.classification import NONE_OF_THEM
 from audit.tasks.questions import SCALES, UNSURE
 from audit.ui import session
-from audit.ui.language import html, label_name, plain, press, sentence, t, task_name, translated
+from audit.ui.language import html, label_name, plain, press, t, task_name
 from audit.ui.marks import mark_names, marks_names
 from audit.ui.question import (
-    FIELD,
-    LEAST,
+    DRAWER,
     answer_bar,
     answer_name,
     answer_names,
     answers_of,
     asked_in_words,
+    comment_field,
+    comment_in,
     grades_of,
+    guideline_box,
+    guideline_button,
     guideline_shown,
     heading,
     ignore_held_keys,
     labels_together,
+    on_screen,
+    put_on_screen,
     shortcut,
     show_question,
+    switch_button,
 )
 
 # The training round on the page *Judge*: questions with known answers, what is right after each, and the score.
@@ -67,12 +69,9 @@ GO_ON = "n"
 _BEGUN = "training-begun"
 """The number of the attempt that was begun in this session."""
 _TRAINING_SHOWN = "training-shown"
-"""(attempt and question on the screen, when it was shown)"""
+"""The training question on the screen."""
 _FEEDBACK = "training-said"
 """(the question that was answered last, its feedback)"""
-_RESULT = "training-result"
-"""The attempt whose score is on the screen."""
-_DRAWER = "guideline-open"
 _READ = "guidelines-read"
 """(task, kind, version of the guideline) of the questions that this session has begun with, having seen it."""
 _BLOCK = "block"
@@ -83,19 +82,15 @@ _SWITCHED_ON = "switched-on"
 
 def training_card(engine: Engine, account_id: int, training: Training | None) -> bool:
     """The card of the training round. Returns whether there was one."""
-    session.show_last()
-    result: Attempt | None = st.session_state.get(_RESULT)
-    if feedback := st.session_state.get(_FEEDBACK):
-        _feedback(*feedback)
-    elif result and (result.passed or training is None):
-        heading(t("training.passed_title"))
-        st.success(t("training.passed", right=result.right, of=result.questions), icon=":material/check_circle:")
-        _go_on(t("training.to_judging"), "to-judging", _close_result)
-    elif training is None:
+    feedback = st.session_state.get(_FEEDBACK)
+    if feedback is None and training is None:
         return False
-    elif result or (training.answered == 0 and st.session_state.get(_BEGUN) != training.attempt):
+    session.show_last()
+    if feedback is not None:
+        _feedback(*feedback)
+    elif training is not None and training.answered == 0 and st.session_state.get(_BEGUN) != training.attempt:
         _introduction(training)  # after a failed attempt with its score
-    else:
+    elif training is not None:
         _training_question(engine, account_id, training)
     return True
 
@@ -111,8 +106,7 @@ def _introduction(training: Training) -> None:
     else:
         st.write(t("training.what", **values))
     _go_on(t("first.enter"), f"begin-{training.attempt}", _begin, training.attempt)
-    with st.container(key="guideline", border=True):
-        st.markdown(guideline_shown(training.shown).text)
+    guideline_box(training.shown)
 
 
 def _training_question(engine: Engine, account_id: int, training: Training) -> None:
@@ -123,9 +117,8 @@ def _training_question(engine: Engine, account_id: int, training: Training) -> N
     with answer_bar():
         answer_buttons(shown, f"training-{place}", _training_answer, engine, account_id, shown)
         with st.container(key="beside", horizontal=True, gap="small"):
-            _small_button("guideline", f"training-{place}", "g", _toggle_guideline)
-    if st.session_state.get(_TRAINING_SHOWN, (None,))[0] != place:
-        st.session_state[_TRAINING_SHOWN] = (place, datetime.now(UTC))
+            guideline_button(f"training-{place}")
+    put_on_screen(_TRAINING_SHOWN, shown.id)
 
 
 def _feedback(shown: Shown, feedback: Feedback) -> None:
@@ -146,32 +139,20 @@ def _feedback(shown: Shown, feedback: Feedback) -> None:
 
 def _begin(attempt: int) -> None:
     st.session_state[_BEGUN] = attempt
-    st.session_state.pop(_RESULT, None)
 
 
 @session.callback
 def _training_answer(engine: Engine, account_id: int, shown: Shown, answer: str) -> None:
-    now = datetime.now(UTC)
-    place, shown_at = st.session_state.get(_TRAINING_SHOWN, (None, now))
-    if now < shown_at + LEAST:
-        st.session_state[_TRAINING_SHOWN] = (place, now)
-        return
-    feedback = train(engine, account_id, shown.id, answer, shown_at=shown_at)
-    st.session_state[_FEEDBACK] = (shown, feedback)
+    if (shown_at := on_screen(_TRAINING_SHOWN, shown.id)) is not None:
+        st.session_state.pop(_TRAINING_SHOWN)
+        feedback = train(engine, account_id, shown.id, answer, shown_at=shown_at)
+        st.session_state[_FEEDBACK] = (shown, feedback)
 
 
 def _close_feedback() -> None:
     _, feedback = st.session_state.pop(_FEEDBACK)
-    if feedback.finished is not None:
-        st.session_state[_RESULT] = feedback.finished
-
-
-def _close_result() -> None:
-    st.session_state.pop(_RESULT, None)
-
-
-def _toggle_guideline() -> None:
-    st.session_state[_DRAWER] = not st.session_state.get(_DRAWER, False)
+    if (ended := feedback.finished) is not None and ended.passed:
+        session.say_next(t("training.passed", right=ended.right, of=ended.questions))
 
 
 def _go_on(text: str, key: str, action: Callable[..., None], *args: object) -> None:
@@ -185,10 +166,7 @@ def _guideline_drawer(shown: Shown) -> None:
     It stands beside the text where the window is wide, else below it where its drawer was opened; the key closes the
     one and opens the other (data/ui/style.css), since only the browser knows how wide it is.
     """
-    guideline = guideline_shown(shown)
-    with st.container(key="guideline-below" if st.session_state.get(_DRAWER) else "guideline-beside", border=True):
-        st.markdown(guideline.text)
-        st.caption(t("annotate.guideline_version", version=guideline.version))
+    guideline_box(shown, "guideline-below" if st.session_state.get(DRAWER) else "guideline-beside", version=True)
 
 
 # The gate: before questions of another task or kind than those before, what they ask, without any question; for whoever
@@ -233,8 +211,7 @@ def _gate(engine: Engine, account_id: int, shown: Shown) -> None:
         if not is_new:
             _small_button("undo", f"gate-{_browser_id(shown.id)}", "z", _undo, engine, account_id)
     if is_new:
-        with st.container(key="guideline", border=True):
-            st.markdown(guideline_shown(shown).text)
+        guideline_box(shown)
 
 
 def _open_gate(task: str, kind: str, version: int) -> None:
@@ -274,11 +251,9 @@ def _label_switches(shown: Shown, place: str, action: Callable[..., None], *args
     together = get_task(shown.task).checked(Output("+".join(chosen))).label if chosen else None
     with st.container(key="judge", horizontal=True):
         for number, label in enumerate(answers_of(shown), start=1):
-            press(
-                plain(answer_name(label, shown)), f"switch-{place}-{label}", _switch, place, label,
-                shortcut=str(number), type="primary" if label in chosen else "secondary",
-                icon=":material/check_box:" if label in chosen else ":material/check_box_outline_blank:",
-                width="stretch",
+            switch_button(
+                plain(answer_name(label, shown)), f"switch-{place}-{label}", label in chosen, _switch, place, label,
+                shortcut=str(number), width="stretch",
             )  # fmt: skip
         press(
             plain(answer_name(UNSURE, shown)), f"judge-{place}-{UNSURE}", action, *args, UNSURE, shortcut="u",
@@ -333,8 +308,6 @@ def why_nothing(engine: Engine, account_id: int) -> None:
             st.success(plain(t("invite.finished", completion=code)), icon=":material/check:")
 
 
-T = TypeVar("T")
-Arguments = ParamSpec("Arguments")
 COUNTS_MAX_AGE = timedelta(seconds=30)
 """How long counts stand, which read the whole queue: each answer changes them by one; after a skip, a flag or an undo
 they are counted again."""
@@ -342,9 +315,6 @@ _SHOWN = "shown"
 """(question id, when it was shown, from when an answer counts)"""
 _REOPENED = "again"
 """The question whose judgement was undone last; it is shown before the queue goes on."""
-_NOTE = "note"
-_DONE = "done"
-"""What the last key did, where the next question does not show it."""
 _HAS_HIDDEN = "mixed"
 """Whether hidden questions come between the others."""
 ABOUT = 10
@@ -372,12 +342,10 @@ def _card() -> None:
         return
     st.session_state[_HAS_HIDDEN] = way.mixed
     shown = _next(engine, account.id)
-    note, action_done = st.session_state.pop(_NOTE, None), st.session_state.pop(_DONE, None)
     if shown is not None and _gate_closed(engine, account.id, shown):
         st.session_state.pop(_SHOWN, None)
         _gate(engine, account.id, shown)
-        if note:
-            st.warning(plain(sentence(note)), icon=":material/info:")
+        session.show_last(st.info)
         return
     if shown is None:
         st.session_state.pop(_SHOWN, None)
@@ -388,16 +356,12 @@ def _card() -> None:
         _guideline(engine, account.id, shown)
     with answer_bar() if shown is not None else nullcontext():
         # What the last key did stands above the answers: below them nobody would see it.
-        if action_done:
-            st.info(action_done, icon=":material/check:")
-        if note:
-            st.warning(plain(sentence(note)), icon=":material/info:")
+        session.show_last(st.info)
         if shown is not None:
             _answers(engine, account.id, shown)
         _progress(engine, account.id, shown)
-    if shown is not None and st.session_state.get(_SHOWN, (None,))[0] != shown.id:
-        now = datetime.now(UTC)
-        st.session_state[_SHOWN] = (shown.id, now, now + LEAST)
+    if shown is not None:
+        put_on_screen(_SHOWN, shown.id)
 
 
 def _next(engine: Engine, account_id: int) -> Shown | None:
@@ -412,15 +376,12 @@ def _answers(engine: Engine, account_id: int, shown: Shown) -> None:
     place = _browser_id(shown.id)
     answer_buttons(shown, place, _answer, engine, account_id, shown.id)
     with st.container(key="beside", horizontal=True, gap="small"):
-        st.text_input(
-            t("annotate.comment"), key=_comment_key(shown.id), max_chars=FIELD, placeholder=t("annotate.comment_key"),
-            label_visibility="collapsed",
-        )  # fmt: skip
+        comment_field(_comment_key(shown.id))
         _small_button("undo", place, "z", _undo, engine, account_id)
         _small_button("skip", place, "s", _skip, engine, account_id, shown.id)
         if shown.kind not in SCALES:  # no adjudicator looks at ratings
             _small_button("flag", place, "f", _flag, engine, account_id, shown.id)
-        _small_button("guideline", place, "g", _toggle_guideline)
+        guideline_button(place)
 
 
 def _reminders(shown: Shown) -> None:
@@ -443,7 +404,11 @@ def _nothing_left(engine: Engine, account_id: int) -> None:
 
 
 def _progress(engine: Engine, account_id: int, shown: Shown | None) -> None:
-    queue = recent(_COUNTS, COUNTS_MAX_AGE, queue_of, engine, account_id)
+    now = datetime.now(UTC)
+    counted_at, queue = st.session_state.get(_COUNTS, (None, None))
+    if queue is None or now - counted_at >= COUNTS_MAX_AGE:
+        queue = queue_of(engine, account_id)
+        st.session_state[_COUNTS] = (now, queue)
     share, said = done_and_left(queue)
     if shown is not None:
         said += f" · {t('annotate.guideline_version', version=guideline_shown(shown).version)}"
@@ -458,17 +423,6 @@ def done_and_left(queue: Queue) -> tuple[float, str]:
     remaining = t("annotate.about", count=left) if about else str(left)
     said = t("annotate.progress", today=queue.mine_today, mine=queue.mine, left=remaining)
     return queue.mine / max(1, queue.mine + left), said
-
-
-def recent(key: str, most: timedelta, read: Callable[[Engine, int], T], engine: Engine, account_id: int) -> T:
-    """What `read` says, or what it said no longer than `most` ago."""
-    now = datetime.now(UTC)
-    stored: tuple[datetime, T] | None = st.session_state.get(key)
-    if stored is not None and now - stored[0] < most:
-        return stored[1]
-    value = read(engine, account_id)
-    st.session_state[key] = (now, value)
-    return value
 
 
 def _count_answer() -> None:
@@ -500,95 +454,61 @@ def _last_version_judged_by(engine: Engine, account_id: int, shown: Shown, versi
     return versions[kind]
 
 
-def _callback(action: session.Action[Arguments]) -> session.Action[Arguments]:
-    """As `session.callback`; the reason of a refusal stands below the question."""
-
-    @wraps(action)
-    def wrapper(engine: Engine, account_id: int, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
-        try:
-            session.require_login(engine, account_id)
-            action(engine, account_id, *args, **kwargs)
-        except AuditError as problem:
-            st.session_state[_NOTE] = translated(problem.sentence)
-            st.session_state.pop(_REOPENED, None)
-
-    return wrapper
-
-
-@_callback
+@session.callback
 def _answer(engine: Engine, account_id: int, question_id: int, answer: str) -> None:
     """Store an answer. An answer to another question than the one on the screen changes nothing."""
-    if (shown_at := _on_screen(question_id)) is None:
+    if (shown_at := _since(question_id)) is None:
         return
-    comment, client = _comment(question_id) or None, session.client()
-    judge(engine, account_id, question_id, answer, shown_at=shown_at, comment=comment, client=client)
     st.session_state.pop(_REOPENED, None)
+    comment, client = comment_in(_comment_key(question_id)) or None, session.client()
+    judge(engine, account_id, question_id, answer, shown_at=shown_at, comment=comment, client=client)
     _count_answer()
 
 
-@_callback
+@session.callback
 def _skip(engine: Engine, account_id: int, question_id: int) -> None:
-    if _on_screen(question_id) is not None:
-        _put_aside("annotate.skipped", lambda: skip(engine, account_id, question_id))
+    if _since(question_id) is not None:
+        for key in (_COUNTS, _REOPENED):
+            st.session_state.pop(key, None)
+        skip(engine, account_id, question_id)
+        session.say_next(t("annotate.skipped"))
 
 
-@_callback
+@session.callback
 def _flag(engine: Engine, account_id: int, question_id: int) -> None:
-    if _on_screen(question_id) is None:
+    if _since(question_id) is None:
         return
-    if comment := _comment(question_id):
-        _put_aside("annotate.flagged", lambda: flag(engine, account_id, question_id, comment))
+    if comment := comment_in(_comment_key(question_id)):
+        for key in (_COUNTS, _REOPENED):
+            st.session_state.pop(key, None)
+        flag(engine, account_id, question_id, comment)
+        session.say_next(t("annotate.flagged"))
     else:
-        st.session_state[_NOTE] = t("annotate.flag_needs_comment")
+        session.say_next(t("annotate.flag_needs_comment"), ":material/info:")
 
 
-def _put_aside(done: str, action: Callable[[], None]) -> None:
-    st.session_state.pop(_COUNTS, None)
-    action()
-    st.session_state.pop(_REOPENED, None)
-    st.session_state[_DONE] = t(done)
-
-
-@_callback
+@session.callback
 def _undo(engine: Engine, account_id: int) -> None:
-    if _too_soon():
+    if _SHOWN in st.session_state and _since(st.session_state[_SHOWN][0]) is None:
         return
     st.session_state.pop(_COUNTS, None)
     st.session_state.pop(_SWITCHED_ON, None)
     gone = undo(engine, account_id, client=session.client())
     if gone is None or (last := undone(engine, account_id)) is None:
-        st.session_state[_NOTE] = t("annotate.nothing_to_undo")
+        session.say_next(t("annotate.nothing_to_undo"), ":material/info:")
         return
     answer = plain(label_name(last.answer, last.task))
-    st.session_state[_DONE] = t("annotate.undone", answer=answer, number=last.in_a_row, most=UNDOS)
+    session.say_next(t("annotate.undone", answer=answer, number=last.in_a_row, most=UNDOS), ":material/undo:")
     st.session_state[_REOPENED] = last.question_id
     st.session_state[_comment_key(last.question_id)] = last.comment
 
 
-def _on_screen(question_id: int) -> datetime | None:
-    """When this question was shown; None where that was only just now. Raises Refused for another question."""
-    shown, shown_at, _ = st.session_state.get(_SHOWN, (None, None, None))
-    if shown != question_id:
-        raise Refused(message("annotate.not_shown"))
-    return None if _too_soon() else shown_at
-
-
-def _comment(question_id: int) -> str:
-    return str(st.session_state.get(_comment_key(question_id)) or "").strip()
-
-
-def _too_soon() -> bool:
-    """Whether the question was shown only just now; then the page says so.
-
-    A key that is held down goes on pressing: each press puts off the moment from which one counts.
-    """
-    now = datetime.now(UTC)
-    question_id, shown_at, not_before = st.session_state.get(_SHOWN, (None, now, now))
-    if now >= not_before:
-        return False
-    st.session_state[_SHOWN] = (question_id, shown_at, now + LEAST)
-    st.session_state[_NOTE] = t("annotate.too_soon")
-    return True
+def _since(question_id: int) -> datetime | None:
+    """As `on_screen`; the page says so where the question was shown only just now."""
+    since = on_screen(_SHOWN, question_id)
+    if since is None:
+        session.say_next(t("annotate.too_soon"), ":material/info:")
+    return since
 
 
 def _comment_key(question_id: int) -> str:

@@ -8,13 +8,11 @@ for it anew.
 
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Iterable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as StillWorking
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -73,44 +71,32 @@ class AnswerCache:
     def __init__(self) -> None:
         # A report does not wait for an export.
         self.quick, self.slow = _process(), _process()
-        self.answers: OrderedDict[str, CachedAnswer] = OrderedDict()
+        self.threads, self.lock = ThreadPoolExecutor(), threading.Lock()
+        self.answers: dict[str, CachedAnswer] = {}
         self.running: dict[str, Future[CachedAnswer]] = {}
-        self.lock = threading.RLock()
-
-    def get(self, key: str) -> CachedAnswer | None:
-        """Return the last answer to a request, from whatever state of the database."""
-        with self.lock:
-            if key in self.answers:
-                self.answers.move_to_end(key)
-            return self.answers.get(key)
 
     def start(self, key: str, request: Request) -> "Future[CachedAnswer]":
         """Ask a process, unless it works on this request already; the answer is kept."""
         with self.lock:
-            if key in self.running:
-                return self.running[key]
-            answer = self.running[key] = Future()
-            submitted = (self.slow if request.ask in LONG else self.quick).submit(request)
-        submitted.add_done_callback(partial(self._keep, key, request, answer))
-        return answer
+            if key not in self.running:
+                self.running[key] = self.threads.submit(self._answer, key, request)
+            return self.running[key]
 
-    def _keep(self, key: str, request: Request, answer: "Future[CachedAnswer]", submitted: "Future[Any]") -> None:
+    def _answer(self, key: str, request: Request) -> CachedAnswer:
         try:
-            done = outcome(submitted)
+            done = outcome((self.slow if request.ask in LONG else self.quick).submit(request))
             if isinstance(done, Lost):
                 raise AuditError(message("worker.ended"))
-        except Exception as problem:
+            answer = CachedAnswer(done[0], request.state, datetime.now(UTC), done[1])
+            with self.lock:
+                self.answers.pop(key, None)
+                self.answers[key] = answer
+                if len(self.answers) > MAX_ANSWERS:
+                    self.answers.pop(next(iter(self.answers)))
+            return answer
+        finally:
             with self.lock:
                 self.running.pop(key)
-            answer.set_exception(problem)
-            return
-        with self.lock:
-            self.running.pop(key)
-            self.answers[key] = CachedAnswer(done[0], request.state, datetime.now(UTC), done[1])
-            if len(self.answers) > MAX_ANSWERS:
-                self.answers.popitem(last=False)
-            kept = self.answers[key]
-        answer.set_result(kept)
 
 
 def _process() -> Executor:
@@ -148,7 +134,7 @@ def _request(engine: Engine, ask: str, values: dict[str, Any]) -> tuple[Request,
     if ask == "totals":  # flags, and another day, change no report
         state += (f"{datetime.now(UTC):%Y-%m-%d}", *_values(engine, [func.max(aside.c.id)]))
     request = Request(ask, session.database_url(), state, values)
-    return request, _cache().get(_name(request))
+    return request, _cache().answers.get(_name(request))
 
 
 def _name(request: Request) -> str:

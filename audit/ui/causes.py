@@ -1,14 +1,11 @@
 """Causes of false satisfactions: one group of one system at a time, its cause given by key."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.errors import Refused
 from audit.judging.causes import CAUSES, Pair
-from audit.messages import message
 from audit.store.core import answer, count_rows
 from audit.studies.browse import detail
 from audit.studies.impact import (
@@ -22,10 +19,10 @@ from audit.ui.background_cache import studies_state
 from audit.ui.browse import members, summary_of
 from audit.ui.decision import later_button, put_last
 from audit.ui.language import html, press, t
-from audit.ui.question import FIELD, LEAST, answer_bar, heading, heading_html, legend_html
+from audit.ui.question import FIELD, answer_bar, heading, heading_html, legend_html, on_screen, put_on_screen
 
 _ON_SCREEN = "cause-shown"
-"""(pair, when it was shown)"""
+"""The pair on the screen."""
 _REOPENED = "cause-again"
 """The pair whose cause was taken back; it is shown before the list goes on."""
 _LATER = "cause-later"
@@ -90,8 +87,7 @@ def _show_group(engine: Engine, account_id: int, pair: Pair) -> None:
             )  # fmt: skip
             _undo_button(engine, account_id, name)
             later_button(_LATER, pair, f"cause-{name}")
-    if st.session_state.get(_ON_SCREEN, (None,))[0] != pair:
-        st.session_state[_ON_SCREEN] = (pair, datetime.now(UTC))
+    put_on_screen(_ON_SCREEN, pair)
 
 
 def _undo_button(engine: Engine, account_id: int, name: str) -> None:
@@ -101,10 +97,7 @@ def _undo_button(engine: Engine, account_id: int, name: str) -> None:
 @session.callback
 def _give_cause(engine: Engine, account_id: int, pair: Pair, code: str) -> None:
     """Store a cause. One meant for another group than the one on the screen changes nothing."""
-    shown, since = st.session_state.get(_ON_SCREEN, (None, None))
-    if shown != pair:
-        raise Refused(message("refused.not_on_screen"))
-    if datetime.now(UTC) - since < LEAST:
+    if on_screen(_ON_SCREEN, pair) is None:
         return
     comment = str(st.session_state.get(f"why-{pair[0]}-{pair[1]}") or "")
     give_cause(engine, account_id, *pair, code, comment)

@@ -1,6 +1,6 @@
 """Parts that all pages that settle questions share: people's opinions, the right answer, and why they disagreed."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import streamlit as st
@@ -14,14 +14,20 @@ from audit.judging.queue import Shown
 from audit.tasks.classification import NONE_OF_THEM
 from audit.ui.language import html, plain, press, sentence, t, translated
 from audit.ui.marks import mark_names, marks_names
-from audit.ui.question import FIELD, answer_name, answers_of, guideline_shown, labels_together, shortcut, show_question
+from audit.ui.question import (
+    DRAWER,
+    FIELD,
+    answer_name,
+    answers_of,
+    guideline_box,
+    labels_together,
+    shortcut,
+    show_question,
+    switch_button,
+)
 
 ON_SCREEN = "decision-shown"
-"""(the list of work, the question on the screen, since when)"""
-_DRAWER = "decision-guideline"
-_MISSING = "decision-missing"
-"""(the form, the field, what is wrong with it)"""
-_LABELS, _WHY, _WORDS = "labels", "why", "words"
+"""(the list of work, the question) on the screen."""
 REASON_KEYS = dict(zip(REASONS, "qwetyiop", strict=False))
 """The key of each reason: the row of letters below the digits, without those that mean something else (`r`, `u`)."""
 T = TypeVar("T")
@@ -33,9 +39,8 @@ def show_beside_form(shown: Shown) -> DeltaGenerator:
         text, form = st.container(key="desk-text"), st.container(key="desk-form")
     with text:
         show_question(shown)
-        if st.session_state.get(_DRAWER):
-            with st.container(key="guideline", border=True):
-                st.markdown(guideline_shown(shown).text)
+        if st.session_state.get(DRAWER):
+            guideline_box(shown)
     return form
 
 
@@ -63,7 +68,7 @@ def decision_fields(shown: Shown, form: str, why: str, answers: Sequence[str] = 
     """Buttons that switch labels on and off by digit, one for each reason by letter, and a field for words.
 
     `form` names the form: its choices are kept under this name. `why` is said above the reasons. Where names are
-    marked, a key goes through the `answers` of people. What is missing stands below the field that it is missing in.
+    marked, a key goes through the `answers` of people. Below stands what was missing when it was to be stored.
     """
     on, chosen = _chosen(form)
     several = "adjudicate.allowed_together" if labels_together(shown) else "adjudicate.allowed"
@@ -73,50 +78,43 @@ def decision_fields(shown: Shown, form: str, why: str, answers: Sequence[str] = 
     with st.container(key="judge", horizontal=True):
         for number, label in enumerate(() if marks_names(shown) else answers_of(shown), start=1):
             name, key = plain(answer_name(label, shown)), shortcut(label, number)
-            _switch(name, f"{form}-{label}", key, label in on, _switch_label, form, shown, label)
-    _problem(form, _LABELS)
+            switch_button(name, f"{form}-{label}", label in on, _switch_label, form, shown, label, shortcut=key)
     _title(why)
     with st.container(key="reasons", horizontal=True, gap="small"):
         for code in REASONS:
-            _switch(
-                t(f"reason.{code}"), f"code-{form}-{code}", REASON_KEYS.get(code), code == chosen, _switch_reason,
-                form, code,
+            switch_button(
+                t(f"reason.{code}"), f"code-{form}-{code}", code == chosen, _switch_reason, form, code,
+                shortcut=REASON_KEYS.get(code),
             )  # fmt: skip
-    _problem(form, _WHY)
     st.text_area(t("adjudicate.reason"), max_chars=FIELD, height=68, key=f"words-{form}")
-    _problem(form, _WORDS)
+    if missing := st.session_state.get(f"missing-{form}"):
+        st.error(missing, icon=":material/error:")
 
 
 def decided(shown: Shown, form: str) -> Decision | None:
-    """What is chosen in this form; None where something is missing, which `decision_fields` then says below its field.
+    """What is chosen in this form; None where something is missing, which `decision_fields` then says.
 
     There must be a reason: words without one are another reason, and another reason needs words.
     """
-    st.session_state.pop(_MISSING, None)
     labels, code = _chosen(form)
     words = str(st.session_state.get(f"words-{form}") or "").strip()
     code = code or (OTHER_REASON if words else None)
+    lacks = "no_label" if not labels else "no_reason" if not code else "no_words" if code == OTHER_REASON else ""
     try:
         check_comment(words)
     except Refused as problem:
-        field, missing = _WORDS, sentence(translated(problem.sentence))
-    else:
-        if labels and code and (words or code != OTHER_REASON):
-            return Decision(("+".join(labels),) if labels_together(shown) else labels, code, words)
-        field = _WORDS if labels and code else _WHY if labels else _LABELS
-        missing = t(
-            {_LABELS: "adjudicate.no_label", _WHY: "adjudicate.no_reason", _WORDS: "adjudicate.no_words"}[field]
-        )
-    st.session_state[_MISSING] = (form, field, missing)
-    return None
+        st.session_state[f"missing-{form}"] = sentence(translated(problem.sentence))
+        return None
+    if lacks and not (lacks == "no_words" and words):
+        st.session_state[f"missing-{form}"] = t(f"adjudicate.{lacks}")
+        return None
+    return Decision(("+".join(labels),) if labels_together(shown) else labels, code, words)
 
 
 def prefill(form: str, settled: Adjudicated) -> None:
     """Have the form begin with what was decided; for callbacks, before it is shown."""
     together = settled.allowed and labels_together(settled.shown)
-    st.session_state[f"decision-{form}"] = (
-        tuple(settled.allowed[0].split("+") if together else settled.allowed), settled.code,
-    )  # fmt: skip
+    _choose(form, tuple(settled.allowed[0].split("+") if together else settled.allowed), settled.code)
     st.session_state[f"words-{form}"] = settled.reason
 
 
@@ -126,9 +124,9 @@ def _chosen(form: str) -> tuple[tuple[str, ...], str | None]:
     return chosen
 
 
-def _switch(text: str, key: str, shortcut: str | None, on: bool, action: Callable[..., None], *args: object) -> None:
-    icon = ":material/check_box:" if on else ":material/check_box_outline_blank:"
-    press(text, key, action, *args, shortcut=shortcut, type="primary" if on else "secondary", icon=icon)
+def _choose(form: str, labels: tuple[str, ...], code: str | None) -> None:
+    st.session_state[f"decision-{form}"] = (labels, code)
+    st.session_state.pop(f"missing-{form}", None)
 
 
 def _switch_label(form: str, shown: Shown, label: str) -> None:
@@ -137,38 +135,20 @@ def _switch_label(form: str, shown: Shown, label: str) -> None:
     excluding = {NONE_OF_THEM} if labels_together(shown) else set()
     alone = shown.group is not None or label in excluding
     after = {label} - set(on) if alone else (set(on) ^ {label}) - excluding
-    st.session_state[f"decision-{form}"] = (tuple(option for option in answers_of(shown) if option in after), code)
-    st.session_state.pop(_MISSING, None)
+    _choose(form, tuple(option for option in answers_of(shown) if option in after), code)
 
 
 def _mark(form: str, answer: str) -> None:
-    st.session_state[f"decision-{form}"] = ((answer,), _chosen(form)[1])
-    st.session_state.pop(_MISSING, None)
+    _choose(form, (answer,), _chosen(form)[1])
 
 
 def _switch_reason(form: str, code: str) -> None:
     labels, before = _chosen(form)
-    st.session_state[f"decision-{form}"] = (labels, None if before == code else code)
-    st.session_state.pop(_MISSING, None)
-
-
-def _problem(form: str, field: str) -> None:
-    where, wrong, text = st.session_state.get(_MISSING, (None, None, ""))
-    if (where, wrong) == (form, field):
-        st.error(text, icon=":material/error:")
+    _choose(form, labels, None if before == code else code)
 
 
 def _title(text: str) -> None:
     st.html(f'<p class="audit-field">{html(text)}</p>')
-
-
-def guideline_button(shown: Shown) -> None:
-    """The button that opens and closes the guideline."""
-    press(t("annotate.guideline"), f"guideline-{shown.id}", _toggle_guideline, shortcut="g", type="tertiary")
-
-
-def _toggle_guideline() -> None:
-    st.session_state[_DRAWER] = not st.session_state.get(_DRAWER, False)
 
 
 def later_button(key: str, item: object, name: str) -> None:

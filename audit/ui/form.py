@@ -225,9 +225,8 @@ def _asked(texts: Texts) -> Asked | None:
         told = t("list.comma").join(label_name(label, task) for label in get_task(task).labels)
         st.caption(f"{t('form.labels')}: {plain(told)}")
     usual = _usual_words(texts, task).question
-    question = st.text_input(
-        t("form.question"), usual, max_chars=MOST[QUESTION], **_kept(f"question-{base_of(task)}")
-    ).strip()
+    kept = _kept(f"question-{usual}")  # what other texts were to be asked is not asked about these
+    question = st.text_input(t("form.question"), usual, max_chars=MOST[QUESTION], **kept).strip()
     return Asked(task, labels, "" if question == usual else question)
 
 
@@ -362,7 +361,7 @@ def _more(engine: Engine, texts: Texts, asked: Asked) -> dict[str, Any]:
             st.toggle(t("form.several"), **_kept("several"))
         guideline = st.text_area(
             t("annotate.guideline"), max_chars=MOST[GUIDELINE], height=200,
-            placeholder=_usual_words(texts, asked.task).guideline, **_kept(f"guideline-{base_of(asked.task)}"),
+            placeholder=_usual_words(texts, asked.task).guideline, **_kept(f"guideline-{asked.task}-{texts.name}"),
         )  # fmt: skip
     return {"name": name.strip(), "base": int(base), "decide": decide, "tests": tests, "gold": bool(gold),
             "guideline": guideline.strip()}  # fmt: skip

@@ -5,12 +5,11 @@ numbers are not in it, since they could give hidden questions away.
 """
 
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 from sqlalchemy import Engine
-from streamlit.delta_generator import DeltaGenerator
 
 from audit.errors import Refused
 from audit.judging.accounts import ROLES
@@ -21,21 +20,27 @@ from audit.messages import message
 from audit.tasks.questions import SCALES
 from audit.ui import annotate, session
 from audit.ui.browse import pager, trail_of
-from audit.ui.language import html, label_name, plain, press, t, task_name
-from audit.ui.question import FIELD, LEAST, answer_bar, answer_name, guideline_shown, ignore_held_keys, show_question
+from audit.ui.language import html, label_name, plain, press, t
+from audit.ui.question import (
+    answer_bar,
+    answer_name,
+    comment_field,
+    comment_in,
+    guideline_shown,
+    ignore_held_keys,
+    on_screen,
+    put_on_screen,
+    show_question,
+)
 
 SIZE = 20
 """Answers on a page."""
 _EXCERPT = 160
 """Characters of a text that its row shows."""
-_KEPT = timedelta(minutes=5)
-"""How long what the list can be filtered by is kept: it reads all of somebody's answers."""
 _OPENED = "own-opened"
-"""(the question that is open, when it was opened)"""
+"""The question that is open."""
 _TRAIL = "own-trail"
 """(what was looked for, where the pages up to the present one begin)"""
-_CHANGED = "own-changed"
-"""The answer before the last change, which can be undone."""
 
 
 def page() -> None:
@@ -59,18 +64,8 @@ def _card() -> None:
             _question(engine, account.id, entry, shown, reply)
             return
     st.progress(*annotate.done_and_left(queue_of(engine, account.id)))
-    _last_change(engine, account.id)
-    _list(engine, account.id)
-
-
-def _last_change(engine: Engine, account_id: int) -> None:
     session.show_last()
-    before: OwnAnswer | None = st.session_state.get(_CHANGED)
-    if before is not None:
-        press(
-            t("own.undo"), f"own-undo-{annotate.opaque_id(before.question_id)}", _undo, engine, account_id,
-            shortcut="z", icon=":material/undo:",
-        )  # fmt: skip
+    _list(engine, account.id)
 
 
 # The list.
@@ -90,26 +85,19 @@ def _list(engine: Engine, account_id: int) -> None:
 
 
 def _filters(engine: Engine, account_id: int) -> OwnFilter:
-    labels = annotate.recent("own-labels", _KEPT, own_labels, engine, account_id)
-    search = st.text_input(
+    labels = own_labels(engine, account_id)
+    names = {answer: label_name(answer, task) for task, answers in labels.items() for answer in answers}
+    left, right = st.columns(2)
+    search = left.text_input(
         t("own.search"), key="own-search", max_chars=LONGEST, icon=":material/search:", autocomplete="off",
         persist_state="session",
     )  # fmt: skip
-    places, task = st.columns(2 if len(labels) > 1 else 1), None
-    if len(labels) > 1:
-        task = _choice(places[0], "task", {name: task_name(name) for name in labels})
-    of_task = {name: answers for name, answers in labels.items() if task in (None, name)}
-    names = {answer: label_name(answer, name) for name, answers in of_task.items() for answer in answers}
-    answer = _choice(places[-1], "answer", names)
-    flagged = st.toggle(t("own.flagged"), key="own-with", persist_state="session")
-    return OwnFilter(search=search.strip(), task=task, answer=answer, flagged=flagged)
-
-
-def _choice(place: DeltaGenerator, field: str, names: dict[str, str]) -> str | None:
-    return place.selectbox(
-        t(f"own.{field}"), [None, *names], key=f"own-{field}", persist_state="session",
+    answer = right.selectbox(
+        t("own.answer"), [None, *names], key="own-answer", persist_state="session",
         format_func=lambda option: t("browse.all") if option is None else names.get(option, option),
     )  # fmt: skip
+    flagged = st.toggle(t("own.flagged"), key="own-with", persist_state="session")
+    return OwnFilter(search=search.strip(), answer=answer, flagged=flagged)
 
 
 def _row(entry: OwnAnswer) -> None:
@@ -159,10 +147,7 @@ def _question(engine: Engine, account_id: int, entry: OwnAnswer, shown: Shown, r
         else:
             st.info(t(f"own.closed_{entry.closed}"), icon=":material/lock:")
         with st.container(key="beside", horizontal=True, gap="small"):
-            st.text_input(
-                t("annotate.comment"), value=entry.comment, key=_comment_key(shown.id), max_chars=FIELD,
-                placeholder=t("annotate.comment_key"), label_visibility="collapsed",
-            )  # fmt: skip
+            comment_field(_comment_key(shown.id), entry.comment)
             if entry.kind not in SCALES and not entry.flagged:  # no adjudicator looks at ratings
                 args = (engine, account_id, shown.id)
                 press(t("annotate.flag"), f"flag-{place}", _flag, *args, shortcut="f", type="tertiary")
@@ -172,8 +157,7 @@ def _question(engine: Engine, account_id: int, entry: OwnAnswer, shown: Shown, r
 
 
 def _open(question_id: int) -> None:
-    st.session_state[_OPENED] = (question_id, datetime.now(UTC))
-    st.session_state.pop(_CHANGED, None)
+    put_on_screen(_OPENED, question_id)
 
 
 def _close() -> None:
@@ -184,19 +168,12 @@ def _comment_key(question_id: int) -> str:
     return f"comment-own-{annotate.opaque_id(question_id)}"
 
 
-def _comment(question_id: int) -> str | None:
-    return str(st.session_state.get(_comment_key(question_id)) or "").strip() or None
-
-
 @session.callback
 def _change(engine: Engine, account_id: int, question_id: int, answer: str) -> None:
     """Store another answer; one that was meant for a question that is not open changes nothing."""
-    opened, opened_at = st.session_state.get(_OPENED, (None, None))
-    if opened != question_id:
-        raise Refused(message("annotate.not_shown"))
-    if datetime.now(UTC) < opened_at + LEAST:
+    if (opened_at := on_screen(_OPENED, question_id)) is None:
         raise Refused(message("annotate.too_soon"))
-    comment = _comment(question_id)
+    comment = comment_in(_comment_key(question_id)) or None
     before = change(
         engine, account_id, question_id, answer, shown_at=opened_at, comment=comment, client=session.client()
     )
@@ -204,25 +181,13 @@ def _change(engine: Engine, account_id: int, question_id: int, answer: str) -> N
     if (answer, comment or "") == (before.answer, before.comment):
         session.say_next(t("own.same"), ":material/info:")
         return
-    st.session_state[_CHANGED] = before
     words = [plain(answer_name(label, before)) for label in (before.answer, answer)]
     said = t("own.comment_changed") if words[0] == words[1] else t("own.changed", before=words[0], after=words[1])
     session.say_next(said)
 
 
 @session.callback
-def _undo(engine: Engine, account_id: int) -> None:
-    before: OwnAnswer | None = st.session_state.pop(_CHANGED, None)
-    if before is None:
-        return
-    comment = before.comment or None
-    change(engine, account_id, before.question_id, before.answer, comment=comment, client=session.client())
-    answer = plain(answer_name(before.answer, before))
-    session.say_next(t("own.undone", answer=answer), ":material/undo:")
-
-
-@session.callback
 def _flag(engine: Engine, account_id: int, question_id: int) -> None:
-    flag_answer(engine, account_id, question_id, _comment(question_id) or "")
+    flag_answer(engine, account_id, question_id, comment_in(_comment_key(question_id)))
     _close()
     session.say_next(t("own.now_flagged"), ":material/flag:")

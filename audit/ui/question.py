@@ -1,18 +1,21 @@
 """Questions on the screen: texts to be judged, an output with its text, or the texts of a group."""
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import chain, count, islice
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from audit.errors import Refused
 from audit.judging.asides import COMMENT
 from audit.judging.own_answers import OwnAnswer
 from audit.judging.queue import Shown, ShownGroup
 from audit.judging.words import Guideline, guideline_of
+from audit.messages import message
 from audit.relations.asking import group_question, text_names
 from audit.tasks import Input, Output, get_task
 from audit.tasks.classification import NONE_OF_THEM, Classification
@@ -29,6 +32,7 @@ from audit.ui.language import (
     language,
     language_name,
     plain,
+    press,
     summary,
     t,
     task_wording,
@@ -308,11 +312,78 @@ def _group_html(group: ShownGroup, task: str | None = None) -> str:
     return legend_html(parts, t("differences.marked")) + _sections_html(parts, beside)
 
 
+# What is on the screen: a press that was meant for something else, or that came before anybody could read, counts for
+# nothing.
+
+
+def put_on_screen(key: str, item: object) -> None:
+    """Remember under this name what is on the screen now, and since when, unless it was there before."""
+    if st.session_state.get(key, (None,))[0] != item:
+        now = datetime.now(UTC)
+        st.session_state[key] = (item, now, now + LEAST)
+
+
+def on_screen(key: str, item: object) -> datetime | None:
+    """Return since when this is on the screen; None where that was only just now: a key that is held down goes on
+    pressing, and each press puts off the moment from which one counts. Raises Refused where something else is."""
+    shown, since, counts_from = st.session_state.get(key, (None, None, None))
+    if shown != item:
+        raise Refused(message("annotate.not_shown"))
+    now = datetime.now(UTC)
+    if now < counts_from:
+        st.session_state[key] = (shown, since, now + LEAST)
+        return None
+    when: datetime = since
+    return when
+
+
+def comment_field(key: str, value: str = "") -> None:
+    """The field of a comment, which a key goes to."""
+    st.text_input(
+        t("annotate.comment"), value, key=key, max_chars=FIELD, placeholder=t("annotate.comment_key"),
+        label_visibility="collapsed",
+    )  # fmt: skip
+
+
+def comment_in(key: str) -> str:
+    """What stands in the field of a comment."""
+    return str(st.session_state.get(key) or "").strip()
+
+
+# The guideline, which a key opens and closes on every page with questions.
+
+DRAWER = "guideline-open"
+
+
+def guideline_button(place: str) -> None:
+    """The button that opens and closes the guideline."""
+    press(t("annotate.guideline"), f"guideline-{place}", _toggle_guideline, shortcut="g", type="tertiary")
+
+
+def _toggle_guideline() -> None:
+    st.session_state[DRAWER] = not st.session_state.get(DRAWER, False)
+
+
+def guideline_box(shown: Shown, key: str = "guideline", version: bool = False) -> None:
+    """The guideline of a question in a box, with its version below it."""
+    guideline = guideline_shown(shown)
+    with st.container(key=key, border=True):
+        st.markdown(guideline.text)
+        if version:
+            st.caption(t("annotate.guideline_version", version=guideline.version))
+
+
+def switch_button(text: str, key: str, on: bool, action: Callable[..., None], *args: object, **more: Any) -> None:
+    """A button that switches something on and off, and shows which it is."""
+    icon = ":material/check_box:" if on else ":material/check_box_outline_blank:"
+    press(text, key, action, *args, type="primary" if on else "secondary", icon=icon, **more)
+
+
 # A key that is held down, and a second click of a double click, count once.
 #
 # Streamlit's shortcuts fire on every keydown, the repeats of a held key included, and those would judge questions that
 # nobody has read. The browser knows which events are repeats, so they are dropped there; the server's own guard
-# (`annotate.LEAST`) stands behind it.
+# (`on_screen`) stands behind it.
 
 
 def ignore_held_keys() -> None:

@@ -8,7 +8,6 @@ the name of one of the app's pages, so there is no open redirect.
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 from anyio import CapacityLimiter, to_thread
@@ -94,7 +93,7 @@ class Visit:
             name=self.name[:80], fixed=bool(self.fixed_name), note=("" if self.code == "zh" else " ").join(self.notes),
             problem=problem, other="login/provider" if provider else "" if form else "login",
             other_text=self.say("welcome.provider" if provider else "welcome.log_in"), least=SHORTEST, most=LONGEST,
-            font=_font(), light=FLAGS["theme.light.primaryColor"], dark=FLAGS["theme.dark.primaryColor"],
+            light=FLAGS["theme.light.primaryColor"], dark=FLAGS["theme.dark.primaryColor"],
         )  # fmt: skip
         response = HTMLResponse(content, status, _HEADERS)
         if self.request.query_params.get("lang") in LANGUAGES:
@@ -133,16 +132,6 @@ def _template() -> Any:
     source = data_file("ui/sign_in.html.j2").read_text(encoding="utf-8")
     own = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return own.from_string(source)
-
-
-@cache
-def _font() -> str | None:
-    """Return the path of the font that Streamlit serves to its own pages; its name has a hash. None: not found."""
-    import streamlit
-
-    static = Path(streamlit.__file__).parent / "static"
-    fonts = sorted(static.glob("static/media/SourceSansVF-Upright*.woff2"))
-    return fonts[0].relative_to(static).as_posix() if fonts else None
 
 
 def routes() -> list[Route]:

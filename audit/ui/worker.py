@@ -28,6 +28,7 @@ from audit.reports.judges import judges_report
 from audit.reports.progress import totals
 from audit.reports.quality import judging_record, quality_report
 from audit.reports.study import Evidence, evidence, report_of
+from audit.statistics.intervals import Target
 from audit.store import open_store
 
 POLITE = 10
@@ -92,8 +93,16 @@ def _evidence(database: _Database, whose: Whose, study: int | None, slices: tupl
     return evidence(database.engine, whose, study, [find_slicing(name) for name in slices])
 
 
-def _report(database: _Database, *, whose: Whose, study: int | None = None, slices: tuple[str, ...] = ()) -> Entry:
-    return report_of(_evidence(database, whose, study, slices))
+def _report(
+    database: _Database,
+    *,
+    whose: Whose,
+    target: Target = "population",
+    delta: float = 0.0,
+    study: int | None = None,
+    slices: tuple[str, ...] = (),
+) -> Entry:
+    return report_of(_evidence(database, whose, study, slices), target=target, delta=delta)
 
 
 def _quality(database: _Database, *, by: int, groups: bool, task: str | None = None, study: int | None = None) -> Entry:

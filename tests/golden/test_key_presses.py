@@ -24,6 +24,7 @@ from audit.judging.judgements import UNDOS, flag, judge, skip, undo
 from audit.judging.queue import next_question, queue_of
 from audit.judging.settings import change_settings
 from audit.judging.staleness import mark_stale
+from audit.judging.words import set_words
 from audit.store import open_store, tables
 from audit.tasks import Input
 
@@ -195,6 +196,8 @@ class KeyPresses(RuleBasedStateMachine):
     @rule()
     def let_go_stale(self) -> None:
         stale = [one for one in self.model.given if one.counts and one.question in QUESTIONS]
+        words = {"question": f"What is it, after {sum(self.model.rows.values())} rows?"}
+        set_words(self.engine, "sentiment", "toy", words, change=True)
         with nullcontext() if stale or self.model.allowed else pytest.raises(Refused):
             mark_stale(self.engine, self.ids["mia"], "sentiment", "input", 99, "Another guideline.")
         for one in stale:

@@ -121,14 +121,6 @@ def test_hidden_questions_look_like_others_and_are_counted_like_others(tmp_path,
     assert queue.mixed
 
 
-def test_a_hidden_question_comes_only_where_an_ordinary_one_could(tmp_path, always):
-    engine, who = hiding(tmp_path, 5, questions=1)
-    always(0.99)
-    answer_next(engine, who["ann"])
-    always(0.0)
-    assert next_question(engine, who["ann"]) is None
-
-
 def test_a_hidden_question_takes_no_place_from_others(tmp_path, always):
     """A question that a sample wants may be hidden for one person and ordinary for another, and votes count once."""
     engine, who = hiding(tmp_path, 1, questions=1, annotators=1)

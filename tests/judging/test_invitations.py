@@ -12,7 +12,6 @@ from audit.errors import AuditError, NotAllowed, Refused
 from audit.judging.accounts import (
     account_details,
     add_account,
-    change_account,
     delete_person,
     disable_account,
     entries,
@@ -127,17 +126,6 @@ def test_the_first_manager_comes_in_by_a_link_once(engine: Engine) -> None:
     assert use(engine, last, "mia", LONG).role == "manager"
     assert first_account_link(engine) is None
     unusable(engine, earlier, last)
-
-
-def test_role_and_languages_are_changed_and_logged(engine: Engine, boss: int) -> None:
-    ann = add_account(engine, "ann", "annotator", LONG)
-    for _ in range(2):  # the second time nothing changes: no line
-        assert change_account(engine, "ann", "adjudicator", ("en",), by=boss).languages == ("en",)
-    for wrong in (("ann", "king", ()), ("ann", "annotator", ("nonsense!",)), ("nobody", "annotator", ())):
-        with pytest.raises(AuditError):
-            change_account(engine, *wrong, by=boss)
-    (changed,) = [entry.detail for entry in entries(engine, boss) if entry.action == "account changed"]
-    assert changed == {"account": ann.id, "role": ["annotator", "adjudicator"], "languages": ["", "en"]}
 
 
 # A person leaves: the name goes, the answers stay and count.

@@ -95,19 +95,6 @@ def test_so_many_are_asked_at_most_and_variants_ask_the_same_in_other_ways(films
     assert done.asked == len(numbers)
 
 
-def test_everything_is_asked_sources_first_and_follow_ups_where_nothing_is_carried(films):
-    drawn = len(rows(films, tables.Question))
-    simulated = Simulated(everybody())
-    done = ask_judge(films, judge_of(simulated), JudgeRequest(everything=True))
-    texts = {call.text for call in simulated.calls}
-    # Every source, and every follow-up of X; of MR1.1 none beyond those that people are asked about.
-    assert {f"Film {n}." for n in range(12)} | {f"Film {n}!!" for n in range(12)} <= texts
-    assert len([text for text in texts if text.endswith("!") and not text.endswith("!!")]) <= 4
-    made = [one for one in rows(films, tables.Question) if one["priority"] is None]
-    assert done.questions_made == len(rows(films, tables.Question)) - drawn > 0
-    assert all(one["waits"] == 0 for one in made)
-
-
 @pytest.mark.slow
 def test_a_judge_that_is_a_system_under_test_is_refused(films):
     own = Simulated(everybody(), name="a")  # the system of the run

@@ -1,12 +1,11 @@
 """Questions whose answer is known: made, picked, read from files, removed."""
 
 import pytest
-from quality_world import answer_next, forget, know, world
+from quality_world import forget, world
 from question_world import rows
 from small_corpus import SmallCorpus
 
 from audit.errors import AuditError, BadRow
-from audit.judging.adjudications import adjudicate
 from audit.judging.control_questions import (
     KnownText,
     add_known,
@@ -14,13 +13,11 @@ from audit.judging.control_questions import (
     pick_known,
     read_known,
 )
-from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
-from audit.judging.unit import rebuild
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
-from audit.store import open_store, table_of, tables
+from audit.store import open_store, tables
 from audit.store.bulk import LIMIT
 from audit.tasks import Input
 
@@ -28,31 +25,6 @@ from audit.tasks import Input
 @pytest.fixture
 def team(tmp_path):
     return world(tmp_path / "audit.db", questions=3)
-
-
-def test_texts_become_known_and_are_no_ordinary_questions(team):
-    engine, who = team
-    added = know(engine, "training", 4)
-    assert (added.added, added.changed) == (4, 0)
-    controls = known_questions(engine, by=who["mia"])
-    assert [(control.purpose, control.allowed, control.explanation, control.judged) for control in controls] == [
-        ("training", (label,), "Because.", 0) for label in ("positive", "neutral", "negative", "positive")
-    ]
-    seen = {answer_next(engine, who["ann"]).texts[0] for _ in range(3)}
-    assert seen == {f"Film {number} was fine." for number in (1, 2, 3)}
-    assert next_question(engine, who["ann"]) is None
-
-
-def test_a_settled_question_becomes_known_with_its_answer(team):
-    engine, who = team
-    adjudicate(engine, who["ada"], 2, ["negative", "neutral"], "two readings")
-    rebuild(engine)  # nobody waits any more: no drawn group has it
-    with engine.begin() as connection:
-        connection.execute(table_of(tables.Draw).delete())
-    added = pick_known(engine, "training", 5, by=who["mia"])
-    assert added.added == 1
-    (control,) = known_questions(engine)
-    assert (control.id, control.allowed) == (2, ("negative", "neutral"))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The order in which somebody is asked: versions of a text, blocks of one kind, what may not come early."""
 
-from collections import Counter
 from datetime import timedelta
 from itertools import groupby
 
@@ -13,7 +12,6 @@ from audit.false_satisfaction.questions import BEHIND, Wanted
 from audit.judging.asking import open_questions
 from audit.judging.control_questions import KNOWN, REPEAT
 from audit.judging.judgements import judge, skip, undo
-from audit.judging.order import BLOCK
 from audit.judging.queue import next_question
 from audit.store import table_of, tables
 
@@ -129,18 +127,6 @@ def test_audits_keep_their_place_and_are_not_marked(where):
 def rows_of(engine, *columns):
     with engine.connect() as connection:
         return [tuple(row) for row in connection.execute(select(*columns).order_by(*columns))]
-
-
-@pytest.mark.slow
-def test_a_kind_lasts_for_a_block_and_then_the_most_wanted_comes(where):
-    engine = filled(where, 60, 2)
-    groups = add_groups(engine, 40, lambda place: place + 1)
-    kinds = [shown.kind for shown in answers(engine, 1)]
-    assert len(kinds) == 60 + len(groups)
-    assert in_rows(kinds)[:2] == [BLOCK, BLOCK]
-    assert max(in_rows(kinds)[:3]) == BLOCK
-    # A new process, or the API, goes on where the judgements end.
-    assert Counter(kinds) == {"input": 60, "group": 40}
 
 
 # Hidden questions cannot be told from the others.

@@ -6,10 +6,8 @@ import pytest
 from disputing import disputed
 from question_world import add_people
 from small_corpus import SmallCorpus
-from sqlalchemy import select
 
 from audit.false_satisfaction.questions import Wanted
-from audit.judging import activity as module
 from audit.judging.accounts import add_account, disable_account
 from audit.judging.activity import Speed, Unread, overview, unread_questions
 from audit.judging.adjudications import adjudicate
@@ -22,7 +20,7 @@ from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
-from audit.store import input_ids, open_store, table_of, tables
+from audit.store import input_ids, open_store, tables
 from audit.tasks import Input
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -73,26 +71,6 @@ def test_counts_of_a_small_history(world):
     assert counts.left == 0 + 0 + 1 + 2 + 2
     adjudicate(engine, people["ada"], disputed(engine, people["ada"])[0].shown.id, ["negative"], "it is")
     assert (overview(engine).split, overview(engine).disputed) == (2, 1)
-
-
-def test_the_end_is_what_is_left_at_the_pace_of_a_day(world, monkeypatch):
-    engine, people = world
-    give(engine, people["ann"], ["positive"] * 4)
-    judgement = table_of(tables.Judgement)
-    with engine.begin() as connection:
-        ids = connection.execute(select(judgement.c.id)).scalars().all()
-        for number, id in enumerate(ids):
-            at = NOON + timedelta(days=number / 2)
-            changed = judgement.update().where(judgement.c.id == id)
-            connection.execute(changed.values(decided_at=at, shown_at=at - timedelta(seconds=9)))
-    monkeypatch.setattr(module.tables, "now", lambda: NOON + timedelta(days=2))
-    counts = overview(engine)
-    # 4 judgements in the 2 days since the first: 2 a day. 8 are left: 4 days.
-    assert counts.speed.per_day == pytest.approx(2.0)
-    # Each came half a day after the one before, so each begins with its question: 9 seconds.
-    assert counts.speed.per_hour == pytest.approx(400)
-    assert (counts.left, counts.ends) == (8, NOON + timedelta(days=6))
-    assert (counts.today, counts.week) == (1, 4)
 
 
 # Questions in languages that nobody reads.

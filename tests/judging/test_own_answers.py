@@ -50,8 +50,7 @@ def test_the_list_is_searched_and_filtered_and_has_nobody_elses_answers(where):
         "\\": [], "languages": [], " ": [3, 2, 1],
     }.items():  # fmt: skip
         assert ids(engine, ann, search=search) == expected, search
-    assert ids(engine, ann, task="sentiment", answer="unsure") == [2]
-    assert ids(engine, ann, task="topic") == []
+    assert ids(engine, ann, answer="unsure") == [2]
     change(engine, ann, 1, "positive", comment="Odd Film")
     assert ids(engine, ann) == [1, 3, 2]
     assert ids(engine, ann, search="odd film") == [1]

@@ -14,7 +14,7 @@ import pytest
 
 import audit.judging
 from audit.errors import NotAllowed
-from audit.judging import accounts, invitations, judges, labels, samples, sign_in, unit
+from audit.judging import accounts, invitations, judges, samples, sign_in, unit
 from audit.judging.accounts import Account, add_account
 from audit.reports import ratings
 from audit.store import open_store
@@ -44,7 +44,6 @@ WITHOUT_ACCOUNT = {
     unit.unit_of_work: "it is what asks for the role, in the transaction of those that are tried here",
     samples.drawing: "it is what asks for the role, for those that are tried here",
     unit.rebuild: "writes what follows from the history, for the command line",
-    labels.import_labels: "for whoever has the database itself, from the command line and the library",
     judges.ask_judge: "stores no vote; for whoever has the database itself, from the command line",
     ratings.attributed: "which relations and systems a question serves: for the command line, nobody's answers",
     ratings.opinions: "for the command line and the library, of whoever has the database itself",

@@ -59,15 +59,6 @@ def test_only_another_answer_touches_the_queue_and_in_the_same_transaction(engin
         assert connection.execute(select(table_of(tables.Answer))).all() == []
 
 
-def test_votes_that_do_not_agree_change_no_answer(engine):
-    for account, answer in ((1, "positive"), (2, "negative")):
-        next_question(engine, account)
-        judge(engine, account, 1, answer)
-    with engine.connect() as connection:
-        question = table_of(tables.Question)
-        assert connection.execute(select(question.c.filled).where(question.c.id == 1)).scalar() is True
-
-
 def test_a_claim_and_what_stands_around_a_question(engine, statements):
     next_question(engine, 1)
     statements.clear()

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import func, select
 
-from audit.errors import AuditError, Refused
+from audit.errors import Refused
 from audit.exchange.doctor import doctor
 from audit.judging.accounts import add_account
 from audit.judging.activity import overview
@@ -12,9 +12,6 @@ from audit.judging.judgements import flag, judge
 from audit.judging.queue import next_question, queue_of
 from audit.judging.samples import draw_validity, end_validity
 from audit.judging.unit import rebuild
-from audit.reports.tables import to_text
-from audit.reports.validity import validity_parts, validity_report, validity_sections
-from audit.reports.words import Say
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store
 from audit.store.core import answer, question
@@ -79,25 +76,6 @@ def test_ratings_settle_nothing_and_dispute_nothing(engine):
     rebuild(engine)
     assert count(engine, answer) == before[0]
     assert sound(engine) == []
-
-
-def test_a_relation_that_makes_nonsense_is_warned_of_in_both_languages(engine):
-    draw_validity(engine, ValidityRequest(per_relation=10, first=True))
-    with pytest.raises(AuditError, match="nobody has rated"):
-        validity_report(engine)
-    rated(engine, lambda text: ("2", "5") if "for X1" in text else ("5", "4"))
-    document = validity_report(engine)
-    first, second = document["relations"]
-    plausibility = first["scales"][1]
-    assert (plausibility["original"], plausibility["follow_up"], plausibility["difference"]["value"]) == (5, 2, -3)
-    assert (first["valid"], first["share"]["n"], first["share"]["value"]) == (0, 10, 0)
-    assert (second["valid"], second["share"]["value"]) == (10, 1)
-    notes = [note for note in document["notes"] if "X1" in note]
-    assert len(notes) == 1
-    assert "0 of 10 follow-ups of X1 are valid" in notes[0]
-    assert not any("X2" in note for note in document["notes"])
-    assert "+0.00" in to_text(list(validity_sections(document)))
-    assert "蜕变关系" in list(validity_parts(document["relations"], Say("zh")))[1].columns
 
 
 def test_a_rating_is_not_flagged_and_a_study_that_ends_takes_its_questions_away_and_keeps_its_ratings(engine):

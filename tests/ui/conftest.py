@@ -13,7 +13,7 @@ from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 
 from audit.runner.executors import InProcess
-from audit.ui import adjudicate, annotate, background_cache, own_answers, session
+from audit.ui import background_cache, question, session
 
 
 @pytest.fixture(scope="session")
@@ -47,9 +47,7 @@ def window(served: tuple[str, Prepared], tmp_path: Path, request: pytest.Fixture
 @pytest.fixture
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """AppTest clicks faster than people read: here, every answer is taken at once."""
-    monkeypatch.setattr(annotate, "LEAST", timedelta(0))
-    monkeypatch.setattr(adjudicate, "LEAST", timedelta(0))
-    monkeypatch.setattr(own_answers, "LEAST", timedelta(0))
+    monkeypatch.setattr(question, "LEAST", timedelta(0))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,6 +1,6 @@
 """The adjudicator's page: what hangs on a dispute, names in the log, reasons, changes, causes; the manager's log."""
 
-from app_driver import Prepared, blocks, go, in_both, is_on, open_app, rows
+from app_driver import Prepared, blocks, go, in_both, open_app, rows
 
 from audit.judging.judgements import judge
 from audit.judging.queue import next_question
@@ -18,10 +18,6 @@ def dispute(prepared: Prepared, number: int = 1) -> list[int]:
             judge(prepared.engine, account.id, shown.id, answer, comment=f"**{answer}** <b>")
         ids.append(shown.id)
     return ids
-
-
-def mode(app, name: str):
-    return app.segmented_control(key="adjudicate-mode").set_value(name).run()
 
 
 @in_both
@@ -43,21 +39,3 @@ def test_a_dispute_says_how_much_waits_for_it_and_is_settled_by_a_code(prepared:
     assert (stored["code"], stored["reason"], stored["guideline"], stored["allowed"]) == (
         "mixed_opinion", "", guideline_of("sentiment", "input").version, ["neutral"],
     )  # fmt: skip
-
-
-def test_a_decision_is_changed_with_its_reason(prepared: Prepared) -> None:
-    (id,) = dispute(prepared)
-    app = go(open_app(prepared.judge), "adjudicate")
-    app.button(key=f"allow-{id}-neutral").click().run()
-    app.button(key=f"code-allow-{id}-slip").click().run()
-    app.button(key=f"settle-{id}").click().run()
-    (first,) = rows(prepared, tables.Adjudication)
-    mode(app, "mine").button(key=f"change-{first['id']}").click().run()
-    form = f"again-{first['id']}"
-    assert (is_on(app, f"{form}-neutral"), is_on(app, f"code-{form}-slip")) == (True, True)
-    app.button(key=f"{form}-neutral").click().run()
-    app.button(key=f"{form}-positive").click().run()
-    app.button(key=f"store-{form}").click().run()
-    assert not app.exception
-    last = rows(prepared, tables.Adjudication)[-1]
-    assert (last["allowed"], last["code"]) == (["positive"], "slip")

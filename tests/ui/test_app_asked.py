@@ -11,9 +11,8 @@ from audit.judging.words import guideline_of
 from audit.messages import catalogue
 from audit.relations.asking import group_question
 from audit.store import table_of, tables
-from audit.tasks import Input, wording
+from audit.tasks import wording
 from audit.ui.language import html, plain, text_in
-from audit.ui.question import counterpart
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 
@@ -113,17 +112,3 @@ def test_labels_are_switched_on_and_stored_together(tmp_path, monkeypatch: pytes
     next(button for button in app.button if str(button.key).startswith("undo-")).click().run()
     assert "None of these" in said(app)
     assert app.button(key=store).disabled
-
-
-@pytest.mark.parametrize(
-    ("task_input", "other", "expected"),
-    [
-        (Input.of("b", target="es"), Input.of("a", target="fr"), "a"),
-        (Input.of("b", language="es", target="en"), Input.of("a", target="es"), None),
-        (Input.of("b"), None, None),
-        (Input.of("b", "c"), Input.of("a"), "a"),
-    ],
-)
-def test_texts_are_compared_in_one_language_only(task_input: Input, other: Input | None, expected: str | None) -> None:
-    assert counterpart(task_input, other, 0) == (None if expected is None else (expected, False))
-    assert counterpart(task_input, other, 1) is None

@@ -1,7 +1,5 @@
 """The progress line: counted now and then, moved by each answer; and what is done before the first visitor."""
 
-import subprocess
-import sys
 from datetime import timedelta
 
 import pytest
@@ -9,7 +7,7 @@ from app_driver import Prepared, open_app, said
 from streamlit.testing.v1 import AppTest
 
 from audit.judging.queue import queue_of
-from audit.ui import annotate
+from audit.ui import annotate, question
 
 
 @pytest.fixture
@@ -22,7 +20,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return queue_of(engine, account_id)
 
     monkeypatch.setattr(annotate, "queue_of", counting)
-    monkeypatch.setattr(annotate, "LEAST", timedelta(0))
+    monkeypatch.setattr(question, "LEAST", timedelta(0))
     return account_ids
 
 
@@ -49,23 +47,3 @@ def test_answers_move_the_counts_and_undo_and_skip_count_anew(prepared: Prepared
     click(app, "skip-")
     assert line(prepared) in said(app)
     assert len(counted) == 3
-
-
-@pytest.mark.slow
-def test_what_is_done_before_the_first_visitor() -> None:
-    """Packs are loaded, else the first answer on which people agree loads them in its transaction; modules are frozen,
-    and garbage is not collected after every click."""
-    code = """
-import asyncio, gc, sys
-from streamlit import config
-from audit.ui.server import lifespan
-
-async def begin():
-    async with lifespan(None):
-        packs = [f"audit.packs.{name}.relations" in sys.modules for name in ("english", "chinese")]
-        print(*packs, gc.get_freeze_count() > 0, config.get_option("runner.postScriptGC"))
-
-asyncio.run(begin())
-"""
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.splitlines()[-1] == "True True True False"

@@ -4,7 +4,7 @@ import io
 import zipfile
 
 import pytest
-from app_driver import Prepared, go, open_app
+from app_driver import TEXTS, Prepared, go, open_app, said
 
 from audit.errors import AuditError, NotAllowed
 from audit.exchange import export as downloads
@@ -43,3 +43,20 @@ def test_the_page_makes_a_file_and_offers_it(prepared: Prepared) -> None:
     assert text_in("zh", "data.download", size=f"{len(content) / 2**20:,.1f}") in [
         button.label for button in app.get("download_button")
     ]
+
+
+@pytest.mark.slow
+def test_labels_come_in_by_a_file_and_results_are_sliced(prepared: Prepared) -> None:
+    app = go(open_app(prepared.boss), "data")
+    assert app.button(key="import-labels").disabled
+    file = f"text,label,annotator\n{TEXTS[2]},positive,eve\nnot here,positive,eve\n"
+    app.get("file_uploader")[0].set_value(("labels.csv", file.encode(), "text/csv")).run()
+    app.button(key="import-labels").click().run()
+    assert not app.exception
+    assert text_in("en", "data.imported", added=1, known=0, unused=1) in said(app)
+    assert entries(prepared.engine, prepared.boss.id)[0].action == "labels imported"
+    app = go(app, "results")
+    app.multiselect(key="slices").set_value(["length"]).run()
+    assert not app.exception
+    title = text_in("en", "slices.title", property=text_in("en", "slice_name.length"))
+    assert any(title in section.label.replace("\\", "") for section in app.expander)

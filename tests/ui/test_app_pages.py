@@ -7,21 +7,12 @@ from streamlit.testing.v1 import AppTest
 
 from audit.judging.accounts import change_account, list_accounts
 from audit.judging.invitations import invitations, link_of, use
-from audit.judging.judgements import judge
-from audit.judging.queue import next_question
 from audit.judging.sign_in import end_logins
 from audit.store import table_of, tables
 from audit.ui.language import text_in
 from audit.ui.pages import PAGES, Page, pages_for
 
 NAMES = [page.name for page in PAGES]
-
-
-def judged_by_all(prepared: Prepared, answer: str = "positive") -> None:
-    """Both annotators give every question this answer."""
-    for account in (prepared.ann, prepared.ben):
-        while shown := next_question(prepared.engine, account.id):
-            judge(prepared.engine, account.id, shown.id, answer)
 
 
 def one_page(name: str) -> None:

@@ -7,9 +7,7 @@ from app_driver import Prepared, go, in_both, open_app, rows, said
 from streamlit.testing.v1 import AppTest
 
 from audit.judging.control_questions import KnownText, add_known
-from audit.judging.judgements import judge
-from audit.judging.queue import next_question
-from audit.judging.settings import change_settings, settings_of
+from audit.judging.settings import settings_of
 from audit.store import tables
 from audit.tasks import Input
 from audit.ui.language import text_in
@@ -23,36 +21,6 @@ def opened(prepared: Prepared) -> Callable[..., AppTest]:
         return go(app, "quality")
 
     return open_page
-
-
-def judged(prepared: Prepared) -> None:
-    """Ann and Ben judge everything, Ben at once and always the same; the twelfth text is hostile."""
-    for account, label in ((prepared.ann, None), (prepared.ben, "neutral")):
-        for number in range(12):
-            shown = next_question(prepared.engine, account.id)
-            assert shown is not None
-            answer = label or ("positive", "neutral")[number % 2]
-            judge(prepared.engine, account.id, shown.id, answer, shown_at=tables.now())
-
-
-@pytest.mark.slow
-@in_both
-def test_annotators_with_a_dash_where_too_little_is_known(
-    prepared: Prepared, opened: Callable[..., AppTest], language: str
-) -> None:
-    app = opened("annotators", language)
-    assert text_in(language, "quality.nobody") in said(app)
-    judged(prepared)
-    change_settings(prepared.engine, None, {"fastest": 30.0})
-    app = opened("annotators", language)
-    assert not app.exception
-    table = app.dataframe[0].value
-    name = text_in(language, "welcome.name")
-    assert list(table[name]) == ["ann", "ben"]
-    assert list(table[text_in(language, "measure.judgements")]) == [12, 12]
-    accuracy = text_in(language, "measure.accuracy")
-    assert accuracy not in table  # nothing hidden was answered
-    assert list(table[text_in(language, "measure.others")]) == [50.0, 50.0]
 
 
 @pytest.mark.slow

@@ -71,7 +71,6 @@ def test_training_from_failing_to_judging(prepared: Prepared, language: str) -> 
     button(app, "training-begin-2")
     attempt(app, language, right=True)
     assert text_in(language, "training.passed", right=2, of=2) in said(app)
-    button(app, "training-to-judging")
     assert text_in(language, "annotate.guideline_version", version=guideline_of("sentiment", "input").version) in said(
         app
     )

@@ -18,8 +18,6 @@ from audit.judging.samples import ask_next
 from audit.runner.imported import import_run
 from audit.sampling.options import SampleOptions
 from audit.store import open_store, tables
-from audit.tasks.entities import TOKENS
-from audit.ui.marks import _places, _runs
 
 TEXT = (
     "After the talks in the old town hall had ended late in the evening, Anna Berg told reporters of the Morning "
@@ -91,11 +89,3 @@ def test_three_names_of_a_long_sentence_and_a_dispute(
         until(lambda: rows(prepared, tables.Adjudication))
     first = opinions(prepared.engine, prepared.judge.id, shown.id)[0].answer
     assert [row.allowed for row in rows(prepared, tables.Adjudication)] == [[first]]
-
-
-def test_runs_of_capitals_and_places_of_answers() -> None:
-    words = [match.span() for match in TOKENS.finditer(TEXT)]
-    assert [TEXT[words[one][0] : words[other][1]] for one, other in _runs(TEXT, words)] == [
-        "Anna Berg", "Morning Herald", "Lisbon"
-    ]  # fmt: skip
-    assert _places("68-72 person", words, ["person"]) == [(15, 15, 0)]  # a span that cuts a word has the whole word
