@@ -301,8 +301,7 @@ class Mine:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("act", "error"),
-    [("while True: pass", "no answer within 1 s"), ("os._exit(3)", "its process ended with status 3")],
+    ("act", "error"), [("while True: pass", "no answer within 1 s"), ("os._exit(3)", "its process ended with status 3")]
 )
 def test_a_call_that_keeps_the_event_loop_costs_its_own_input(tmp_path, monkeypatch, toy_corpus, engine, act, error):
     monkeypatch.chdir(tmp_path)
