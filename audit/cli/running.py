@@ -357,7 +357,7 @@ def check(
     """Ask a system a few inputs: what it says, how long, what cost.
 
     Nothing is stored. Where it answers none, the exit status is 2."""
-    from audit.runner.system_check import check_system, refuse_absent
+    from audit.runner.trials import check_system, refuse_absent
 
     _check_task(read.task)
     source = read.corpus(corpus) if corpus else None

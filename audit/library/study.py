@@ -48,8 +48,8 @@ from audit.runner.run import run as run_study
 from audit.runner.search import SearchResult, searchable
 from audit.runner.search import search as search_corpus
 from audit.runner.studies import Later, Sampled
-from audit.runner.system_check import TEXTS, SystemCheck
-from audit.runner.system_check import check_system as _check_system
+from audit.runner.trials import TEXTS, SystemCheck
+from audit.runner.trials import check_system as _check_system
 from audit.sampling.options import FRONT, SampleOptions
 from audit.store import core, open_store
 from audit.store.engine import readable

@@ -190,8 +190,7 @@ class BoundSystem:
     asked: Asked
     waits: bool  # Whether it is asked on the event loop of `Waiting`
     limit: float
-    pending: dict[range, dict[bytes, Input]] = field(default_factory=dict)  # By the numbers of the calls on them
-    alone: deque[Work] = field(default_factory=deque)  # Lost together with others: each becomes a batch of its own
+    queue: deque[Work] = field(default_factory=deque)
     died: set[bytes] = field(default_factory=set)  # Inputs with which a process died that had nothing else to do
     at_work: int = 0  # Batches under way
 
@@ -208,19 +207,24 @@ class BoundSystem:
             return 1
         return math.inf if self.seconds is None else places
 
+    def wait_for(self, inputs: Mapping[bytes, Input], missing: Lacking) -> None:
+        """Put calls that are to be made into the queue."""
+        by_numbers: dict[range, dict[bytes, Input]] = {}
+        for key in missing if self.seconds is None else sorted(missing, key=lambda key: inputs[key].languages):
+            by_numbers.setdefault(missing[key], {})[key] = inputs[key]
+        self.queue.extend((items, numbers) for numbers, items in by_numbers.items())
+
     def next(self) -> Work | None:
-        """Return the next inputs to ask for, and take them out of what is waiting."""
-        for numbers, inputs in self.pending.items():
-            items: Iterable[tuple[bytes, Input]] = inputs.items()
-            if self.seconds is not None:
-                items = sorted(items, key=lambda item: item[1].languages)
-            work = dict(islice(items, self.pace.call if self.waits else max(1, self.pace.size // len(numbers))))
-            for key in work:
-                del inputs[key]
-            if not inputs:
-                del self.pending[numbers]
-            return work, numbers
-        return self.alone.popleft() if self.alone else None
+        """Return the next inputs to ask for, taken out of the queue."""
+        if not self.queue:
+            return None
+        inputs, numbers = self.queue[0]
+        work = dict(islice(inputs.items(), self.pace.call if self.waits else max(1, self.pace.size // len(numbers))))
+        for key in work:
+            del inputs[key]
+        if not inputs:
+            self.queue.popleft()
+        return work, numbers
 
     def is_lost_for_good(self, work: Work, lost: Lost) -> bool:
         """Return whether a lost batch is not done again; else each of its inputs is, alone. Raises AuditError where the
@@ -229,7 +233,7 @@ class BoundSystem:
         if len(inputs) > 1 or not (lost.late or self.died.issuperset(inputs)):
             self.pace.lose(len(inputs))
             self.died.update(inputs if len(inputs) == 1 else ())
-            self.alone.extend(({key: item}, numbers) for key, item in inputs.items())
+            self.queue.extend(({key: item}, numbers) for key, item in inputs.items())
             return False
         self.pace.lost += 1
         if self.pace.lost >= GIVE_UP:
@@ -319,8 +323,7 @@ class Asker(AbstractContextManager["Asker"]):
             for bound, found in self._take():
                 outputs[bound.id].update(found)
         for bound in self.systems.values():  # what the budget did not allow
-            bound.pending.clear()
-            bound.alone.clear()
+            bound.queue.clear()
         return outputs
 
     def store(self, inputs: Mapping[bytes, Input]) -> None:
@@ -342,8 +345,7 @@ class Asker(AbstractContextManager["Asker"]):
         found, missing = (self._database.write if writes else self._database.read)(look_up)
         self.counts.stored += len(found.keys() - bound.asked.seen)
         bound.asked.seen |= found.keys()
-        for key, numbers in missing.items():
-            bound.pending.setdefault(numbers, {})[key] = inputs[key]
+        bound.wait_for(inputs, missing)
         return found | nothing
 
     def _submit_all(self) -> bool:
@@ -366,8 +368,8 @@ class Asker(AbstractContextManager["Asker"]):
             fitting = budget.fits(meter, list(inputs.values()), len(numbers))
             if not fitting:
                 return False
-            if rest := items[fitting:]:
-                bound.pending.setdefault(numbers, {}).update(rest)
+            if rest := dict(items[fitting:]):
+                bound.queue.appendleft((rest, numbers))
             inputs = dict(items[:fitting])
             budget.spend(meter.of(list(inputs.values()), len(numbers)))
         bound.at_work += 1

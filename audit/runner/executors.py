@@ -134,7 +134,8 @@ class Processes(Executor):
         self._jobs.put((job, future))
         if len(self._threads) < self.places:
             atexit.register(self.__exit__)
-            self._threads.append(threading.Thread(target=self._do_jobs, daemon=True))
+            self._processes.add(process := self._make())  # here: a thread that forks may fork while others hold locks
+            self._threads.append(threading.Thread(target=self._do_jobs, args=[process], daemon=True))
             self._threads[-1].start()
         return future
 
@@ -142,8 +143,7 @@ class Processes(Executor):
         if not self._threads and multiprocessing.get_start_method() == "fork":
             job.work()
 
-    def _do_jobs(self) -> None:
-        process: _Process | None = None
+    def _do_jobs(self, process: "_Process") -> None:
         while (taken := self._jobs.get()) is not None:
             job, future = taken
             if not future.set_running_or_notify_cancel():
@@ -151,7 +151,7 @@ class Processes(Executor):
             with self._lock:
                 if self._is_over:
                     return
-                if process is None or not process.is_alive():
+                if not process.is_alive():
                     self._processes.discard(process)
                     self._processes.add(process := self._make())
             try:
@@ -278,12 +278,12 @@ class Waiting(Executor):
     async def _do(self, job: Batch) -> Returned | Lost:
         system, asking = self._systems[job.system]
         calls = Calls(system, asking, get_task(job.task))
-        limit = None if getattr(system, "batched", False) else job.limit  # batches of a service take up to a day
         work = asyncio.ensure_future(calls.outputs(job.inputs, job.times))
         began = asyncio.ensure_future(calls.began.wait())
         try:
             await asyncio.wait([work, began], return_when=asyncio.FIRST_COMPLETED)
-            return Returned(await asyncio.wait_for(work, limit), 0.0, calls.made)
+            batched = getattr(system, "batched", False)  # batches of a service take up to a day
+            return Returned(await asyncio.wait_for(work, None if batched else job.limit), 0.0, calls.made)
         except TimeoutError:
             return Lost.of_time(job)
         finally:
@@ -354,8 +354,6 @@ class Dask(Executor):
                 "`dask scheduler`, or leave the address out",
                 parameter="dask",
             ) from problem
-        if not self._client.nthreads():
-            print(f"the Dask scheduler at {address} has no workers yet; waiting for one", file=sys.stderr)
         self._executor = self._client.get_executor(pure=False)
 
     @property
@@ -375,11 +373,11 @@ class Dask(Executor):
     def __exit__(self, *problem: object) -> None:
         with suppress(Exception):  # a cluster that does not answer any more cannot be asked to leave
             self._executor.shutdown(wait=False)
-        with suppress(Exception):
             self._client.close(timeout=_CONNECT)
 
 
 def executor_of(options: CommonOptions = ONCE) -> Executor:
+    """Return who does the jobs of a run with these options."""
     if isinstance(options, RunOptions) and options.dask is not None:
         return Dask(options.dask)
     return InProcess() if options.workers == 0 else Processes(options.workers)

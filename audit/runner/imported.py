@@ -107,7 +107,7 @@ class Line(UserModel):
         Field(min_length=1, json_schema_extra={"allowed": "a list of at least one text"}),
     ]
     outputs: Annotated[
-        list[Call | list[Call]],
+        list[Call | Annotated[list[Call], Field(min_length=1)]],
         Allowed("a list of outputs: a label, score or text, an object with these or an error, null, or a list of such"),
     ]
     verdict: Literal["satisfied", "violated", "inapplicable", "error"] | None = None
@@ -152,10 +152,8 @@ def _counting(calls: Calls) -> Fields:
 @lru_cache(maxsize=30_000)
 def _member(name: str, texts: tuple[str, ...], language: str, target: str | None) -> tuple[bytes, Input]:
     task, translates = get_task(name), base_of(name) == "translation"
-    if translates and target is None:
-        raise AuditError("target_language missing; a translation is into some language, such as es")
-    if target is not None and not translates:
-        raise AuditError(f"target_language is for translation; {task.name} has none")
+    if translates != (target is not None):
+        raise AuditError(f"target_language is of translations, and of all of them; the task is {task.name}")
     if len(texts) != task.texts and (translates or task.texts > 1):
         raise AuditError(f"an input of {task.name} has {counted(task.texts, 'text')}, not {len(texts)}")
     if target is not None:
@@ -165,11 +163,7 @@ def _member(name: str, texts: tuple[str, ...], language: str, target: str | None
 
 
 def _calls(said: Any, task: Task) -> Calls:
-    if type(said) is not list:
-        return (_fields(said, task),)
-    if not said:
-        raise AuditError("an output is an empty list; write null where there is none")
-    return tuple([_fields(call, task) for call in said])
+    return tuple([_fields(call, task) for call in said]) if type(said) is list else (_fields(said, task),)
 
 
 def _fields(call: Call, task: Task) -> Fields:
@@ -188,8 +182,6 @@ def _fields(call: Call, task: Task) -> Fields:
 def _output(
     task: str, label: str | None, score: float | None, text: str | None = None, error: str | None = None
 ) -> Fields:
-    if error is not None and (label is not None or score is not None):
-        raise AuditError("an output has an error and a label or score; it has one of them")
     if error is not None:
         return None, None, text, error or NOT_RECORDED
     output = get_task(task).checked(Output(label, score, text))

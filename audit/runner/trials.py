@@ -1,4 +1,4 @@
-"""What systems answer before a run begins: the first inputs of its study.
+"""What systems answer to a few inputs: before a run begins, to the first ones of its study, and by themselves.
 
 A wrong key, region or address, a label that nobody mapped, a model that does not load: all of that shows with three
 inputs as it does with ten thousand, and leaves nothing behind. What is answered is stored with the run. A system that
@@ -8,30 +8,33 @@ differently, and its outputs must not be mixed with the stored ones.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from math import isclose
+from time import perf_counter
+from typing import Any
 
 from sqlalchemy import Connection, Engine, or_, select
 
-from audit.corpora.base import languages_of
-from audit.errors import AuditError, BadOutput
+from audit.corpora.base import Corpus, languages_of
+from audit.errors import AuditError, BadOutput, NotInstalled
 from audit.keys import canonical
 from audit.messages import counted
-from audit.runner.batch import failed, is_asynchronous
+from audit.runner.batch import Batch, Identity, failed, is_asynchronous, ready
 from audit.runner.budget import Sending, meter_of
 from audit.runner.dispatch import Answered, Asker
-from audit.runner.executors import Lost, outcome
-from audit.runner.fitting import lacks_of
+from audit.runner.executors import InProcess, Lost, outcome
+from audit.runner.fitting import lacks_of, loaded
+from audit.runner.options import TIME_LIMIT
 from audit.runner.studies import Later, Sampled, opened
 from audit.store import tables
 from audit.store.core import input_table
 from audit.store.core import output as output_table
 from audit.store.outcomes import find_inputs, id_of
 from audit.systems import is_fixed, without_version
-from audit.systems.base import System
-from audit.systems.foreign import shortened, shown
-from audit.tasks import Input, Output, get_task
+from audit.systems.base import HasPairs, System
+from audit.systems.foreign import foreign, shortened
+from audit.tasks import Input, Output, Task, get_task, matches
 
 FIRST = 3  # Inputs that a system answers before a run
 AGAIN = 3  # Stored inputs, at most, that it is asked again
@@ -184,3 +187,129 @@ def advice(system: System, error: str) -> str:
     """Return what to change where a system has nothing but errors: what it says itself, or in general."""
     own = getattr(system, "advice", None)
     return (own(error) if callable(own) else None) or "mend what the error says"
+
+
+# Trying a system by itself, as `audit check` does.
+
+TEXTS = {
+    "en": (
+        "The story is warm and the actors are wonderful.",
+        "The plot is boring, and the ending makes no sense.",
+        "It was shown on Tuesday in the large hall.",
+    ),
+    "zh": ("这个故事很温暖，演员也很出色。", "情节无聊，结局也说不通。", "周二在大厅里放映。"),
+}  # What a system is asked where nobody says what, by language
+
+
+@dataclass(frozen=True)
+class CheckedInput:
+    """An input, and what is stored of what the system said of it."""
+
+    texts: tuple[str, ...]
+    languages: tuple[str, ...]
+    label: str | None = None
+    score: float | None = None
+    text: str | None = None
+    error: str | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class SystemCheck:
+    """A system as it is, and what it answered. `needs` is what is missing, where it could not be asked."""
+
+    system: str
+    version: str
+    settings: dict[str, object]
+    task: str
+    needs: str | None
+    answers: tuple[CheckedInput, ...] = ()
+    calls: int | None = None  # Requests to another machine; None for a system on this one
+    cost: float | None = None
+    currency: str | None = None
+    advice: str | None = None  # What to change, where every input failed
+
+    @property
+    def works(self) -> bool:
+        """Whether it answered at least one input."""
+        return any(answer.error is None for answer in self.answers)
+
+    def as_json(self) -> dict[str, Any]:
+        """As the command `audit check` has it in JSON."""
+        return asdict(self) | {"works": self.works}
+
+
+def check_system(
+    spec: str,
+    *,
+    texts: Sequence[str] = (),
+    corpus: Corpus | None = None,
+    task: str | None = None,
+    limit: float = TIME_LIMIT,
+) -> SystemCheck:
+    """Ask a system for the outputs of some texts, or of the first sources of a corpus, each alone; nothing is stored.
+
+    Without either it is asked for three texts of ours. For a task on pairs every two texts are one input. `limit` is
+    the seconds that a system of the user's own may take. Raises AuditError for what cannot be asked.
+    """
+    systems = loaded([spec], limit)
+    if len(systems) > 1:
+        raise AuditError(f"{spec} means {len(systems)} systems: {', '.join(systems)}; name one of them")
+    ((spec, system),) = systems.items()
+    chosen = task or (corpus.task if corpus else system.tasks[0])
+    if not any(matches(chosen, one) for one in system.tasks):
+        raise AuditError(f"system {spec} does {', '.join(system.tasks)}, not {chosen}", parameter="task")
+    described = SystemCheck(system.name, system.version, dict(system.settings), chosen, system.needs())
+    if described.needs:
+        return described
+    if texts and corpus is not None:
+        raise AuditError("texts and a corpus exclude each other; give one of them", parameter=("text", "corpus"))
+    if corpus is not None:
+        inputs = [row.input for _, row in Sampled(corpus, 0, FIRST).sources]
+    else:
+        inputs = _inputs_of(system, get_task(chosen), texts)
+    with foreign(f"prepare() of the system {spec!r} failed", limit):
+        ready(spec, Identity.of(system))
+    answers = tuple(_answer(Batch(spec, chosen, (item,), limit=limit, identity=Identity.of(system))) for item in inputs)
+    if all(answer.error for answer in answers):
+        described = replace(described, advice=advice(system, answers[0].error or ""))
+    if meter := meter_of(system):
+        sending = sum((meter.of([item]) for item in inputs), Sending())
+        described = replace(described, calls=sending.calls)
+        if meter.price:
+            described = replace(described, cost=sending.cost, currency=meter.price.currency)
+    return replace(described, answers=answers)
+
+
+def _answer(batch: Batch) -> CheckedInput:
+    (item,), started = batch.inputs, perf_counter()
+    returned = outcome(InProcess().submit(batch))
+    output = Output(error=returned.reason) if isinstance(returned, Lost) else returned.outputs[0]
+    own = (output.label, output.score, output.text, output.error, perf_counter() - started)
+    return CheckedInput(item.texts, item.languages, *own)
+
+
+def _inputs_of(system: System, task: Task, texts: Sequence[str]) -> list[Input]:
+    """Return these texts, or ours, as inputs in languages that the system reads."""
+    source, target = next((code for code in system.languages if code in TEXTS), "en"), None
+    if task.name == "translation":
+        others = (code for code in system.languages if code not in (source, "*"))
+        pairs = [(pair.source, pair.target) for pair in system.pairs()] if isinstance(system, HasPairs) else []
+        pairs = pairs or [(source, next(others, "es" if source == "en" else "en"))]
+        source, target = next((pair for pair in pairs if pair[0] == source), pairs[0])
+    if not texts:  # a pair is a text with itself and with the next one
+        ours = TEXTS.get(source, TEXTS["en"])
+        texts = ours if task.texts == 1 else [text for at in range(FIRST) for text in (ours[at], ours[at - at % 2])]
+    if len(texts) % task.texts:
+        raise AuditError(f"{len(texts)} texts: an input of {task.name} has {task.texts}", parameter="text")
+    starts = range(0, len(texts), task.texts)
+    return [Input.of(*texts[at : at + task.texts], language=source, target=target) for at in starts]
+
+
+def refuse_absent(check: SystemCheck) -> None:
+    """Raise NotInstalled where the system lacks something, AuditError where it answered nothing."""
+    if check.needs:
+        raise NotInstalled(f"system {check.system} cannot run here; {check.needs}")
+    if not check.works:
+        failed, error = counted(len(check.answers), "input"), str(check.answers[0].error)
+        raise AuditError(f"system {check.system} failed on all of {failed} with {error!r}; {check.advice}")

@@ -1,5 +1,7 @@
 """Causes of false satisfactions: which ones come next, and storing what people say."""
 
+from typing import NamedTuple
+
 import numpy as np
 from sqlalchemy import Engine
 
@@ -14,6 +16,7 @@ from audit.false_satisfaction.resolution import (
 from audit.judging.accounts import ADJUDICATORS, reading_as, require
 from audit.judging.causes import TAKEN_BACK, Pair, add_cause, check_cause, current_causes, last_given
 from audit.messages import message
+from audit.store import writing
 from audit.studies.browse import awaiting
 
 

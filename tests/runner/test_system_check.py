@@ -7,7 +7,7 @@ from service import Reply, serving
 
 from audit.cli import main
 from audit.errors import AuditError
-from audit.runner.system_check import check_system
+from audit.runner.trials import check_system
 
 OWN = """
 class Loud:
