@@ -1,15 +1,15 @@
 """Every error that `audit` raises on purpose.
 
 A message is one sentence that says what is wrong, where, what is allowed and what to do; the command line prints
-it and exits 2, the app shows it in place. What the app can show is a sentence of the catalogue
-(`raise Refused(message("refused.not_leased"))`), so that it is shown in the user's language.
+it and exits 2, the app shows it in place. What annotators and managers run into there is a sentence of the catalogue
+(`raise Refused(message("refused.not_leased"))`), so that it is shown in their language.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 
-from audit.messages import joined, message, noun
+from audit.messages import message
 
 
 class AuditError(Exception):
@@ -48,21 +48,18 @@ class UnknownName(AuditError):
 
     >>> raise UnknownName("corpus", "imbd", ["imdb", "inews"])
     Traceback (most recent call last):
-    audit.errors.UnknownName: unknown corpus 'imbd'; known are: imdb, inews; did you mean 'imdb'?
+    audit.errors.UnknownName: unknown corpus 'imbd'; did you mean 'imdb'? known are: imdb, inews
     """
 
     def __init__(self, kind: str, name: str, names: Sequence[str], broken: Sequence[str] = ()):
         self.kind = kind
-        near = get_close_matches(name, names, 1)
-        if len(names) > _LISTED:
-            shown = sorted(get_close_matches(name, names, _SHOWN, 0.0) if near else sorted(names)[:_SHOWN])
-            what = {"kind": noun(kind), "name": name, "names": shown, "more": len(names) - len(shown)}
-            unknown = message("name.nearest", near=near[0], **what) if near else message("name.many", **what)
-            super().__init__(joined("list.also", [unknown, *broken]))
-            return
-        suggested = [message("name.near", name=match) for match in near]
-        unknown = message("name.unknown", kind=noun(kind), name=name, names=sorted(names) or message("list.none"))
-        super().__init__(joined("list.also", [unknown, *broken, *suggested]))
+        near = "".join(f" did you mean {match!r}?" for match in get_close_matches(name, names, 1))
+        listed, more = sorted(names), ""
+        if len(listed) > _LISTED:
+            listed = sorted(get_close_matches(name, names, _SHOWN, 0.0)) if near else listed[:_SHOWN]
+            more = f" and {len(names) - len(listed):,} more"
+        known = f"unknown {kind} {name!r};{near} known are: {', '.join(listed) or 'none'}{more}"
+        super().__init__("; ".join([known, *broken]))
 
 
 class NotInstalled(AuditError):
@@ -118,8 +115,7 @@ def installed_extras() -> Iterator[None]:
         module = (problem.name or "").partition(".")[0]
         if module not in EXTRAS:
             raise
-        line = install_line(EXTRAS[module])
-        raise NotInstalled(message("package.absent", name=module, line=line)) from problem
+        raise NotInstalled(f"{module} is not installed; run: {install_line(EXTRAS[module])}") from problem
 
 
 class BadRow(AuditError):

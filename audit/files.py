@@ -18,19 +18,15 @@ from itertools import chain, islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from audit.errors import BadFile, BadRow, first_line, installed_extras
+from audit.errors import AuditError, BadFile, BadRow, first_line, installed_extras
 from audit.keys import canonical, fingerprint
-from audit.messages import Message, joined, message
+from audit.messages import joined, message
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN = 10
 """How many bad rows a message lists; it always says how many there are."""
-
-
-class Excessive(ValueError):
-    """JSON or TOML that is well spelled, but nested too deeply, or with a number that nobody can compute with."""
 
 
 def read_text(path: str | Path) -> str:
@@ -58,73 +54,57 @@ def refuse_no_file(path: str | Path) -> None:
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
-        raise BadFile(message("file.absent", file=path)) from None
+        raise BadFile(f"{path}: there is no such file") from None
     except (OSError, ValueError) as problem:  # a NUL byte in the name is a ValueError
         reason = getattr(problem, "strerror", problem)
         raise BadFile(message("file.unreadable", file=path, reason=reason)) from None
     if not stat.S_ISREG(mode):
-        raise BadFile(message("file.not_a_file", file=path))
-
-
-def parse_json(text: str | bytes) -> Any:
-    """What JSON of somebody else says. Python's numbers that JSON does not know (NaN, Infinity) are refused, and so are
-    those that are too large for a float.
-
-    Raises ValueError with a reason for a sentence; it is Excessive where the text may be JSON, but nobody can use it.
-
-    >>> parse_json("[1e400]")
-    Traceback (most recent call last):
-    audit.files.Excessive: 1e400 is not a number to compute with
-    """
-    try:
-        return _JSON.decode(text if isinstance(text, str) else text.decode(json.detect_encoding(text)))
-    except RecursionError:
-        raise Excessive(message("file.deep")) from None
-
-
-def read_json(path: str | Path, advice: str) -> Any:
-    """What a file of JSON says. Raises BadFile, which ends with the advice."""
-    try:
-        return parse_json(read_text(path))
-    except Excessive as problem:
-        raise BadFile(message("file.advised", file=path, reason=problem, advice=advice)) from None
-    except ValueError as problem:
-        raise BadFile(message("file.not_json", file=path, reason=problem, advice=advice)) from None
-
-
-def toml_of(path: str | Path, text: str, advice: str) -> dict[str, Any]:
-    r"""What TOML of somebody else says; `path` is for messages. Raises BadFile, which ends with the advice; also for
-    numbers without end.
-
-    >>> toml_of("plan.toml", "[study]\nlimit = inf", "see `audit study example`")
-    Traceback (most recent call last):
-    audit.errors.BadFile: plan.toml: inf is not a number to compute with; see `audit study example`
-    """
-    try:
-        return tomllib.loads(text, parse_float=_number)
-    except RecursionError:
-        problem: object = message("file.deep")
-    except Excessive as error:
-        problem = error
-    except ValueError as error:  # a whole number of thousands of digits, too
-        problem = message("file.not_toml", reason=error)
-    raise BadFile(message("file.advised", file=path, reason=problem, advice=advice))
+        raise BadFile(f"{path}: this is no file; name a file")
 
 
 def _number(spelled: str) -> float:
     if math.isfinite(number := float(spelled)):
         return number
-    raise Excessive(message("file.number", number=spelled[:40]))
+    raise ValueError(f"{spelled[:40]} is not a number to compute with")
 
 
-def _whole(spelled: str) -> int:
-    _number(spelled)  # what a float cannot hold, nobody can compute with
-    return int(spelled)
-
-
-_JSON = json.JSONDecoder(parse_float=_number, parse_int=_whole, parse_constant=_number)
+_JSON = json.JSONDecoder(parse_float=_number, parse_constant=_number)
 raw_json = _JSON.raw_decode
 """`parse_json` for a text that begins with JSON: the value, and where it ends. Raises RecursionError, too."""
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Return what JSON of somebody else says. Python's numbers that JSON does not know (NaN, Infinity) are refused, and
+    so are those that are too large for a float. Raises ValueError with a reason for a sentence.
+
+    >>> parse_json("[1e400]")
+    Traceback (most recent call last):
+    ValueError: 1e400 is not a number to compute with
+    """
+    try:
+        return _JSON.decode(text if isinstance(text, str) else text.decode(json.detect_encoding(text)))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def read_json(path: str | Path, advice: str) -> Any:
+    """Return what a file of JSON says. Raises BadFile, which ends with the advice."""
+    try:
+        return parse_json(read_text(path))
+    except ValueError as problem:
+        raise BadFile(f"{path}: not JSON ({problem}); {advice}") from None
+
+
+def toml_of(path: str | Path, text: str, advice: str) -> dict[str, Any]:
+    """Return what TOML of somebody else says; `path` is for messages. Raises BadFile, which ends with the advice; also
+    for numbers without end."""
+    try:
+        return tomllib.loads(text, parse_float=_number)
+    except RecursionError:
+        reason = "it is nested too deeply"
+    except ValueError as problem:  # a whole number of thousands of digits, too
+        reason = str(problem)
+    raise BadFile(f"{path}: not TOML ({reason}); {advice}")
 
 
 def text_of(path: str | Path, content: bytes) -> str:
@@ -134,7 +114,7 @@ def text_of(path: str | Path, content: bytes) -> str:
     'text'
     """
     try:
-        text = content.decode(_encoding(content[:2]))
+        text = content.decode(_encoding(content))
     except UnicodeDecodeError:
         _refuse_encoding(path, content)
     if not text.strip():
@@ -149,11 +129,11 @@ def unstorable(text: str) -> str | None:
     ('a NUL byte; remove it', None)
     """
     if "\0" in text:
-        return message("file.nul_byte")
+        return "a NUL byte; remove it"
     try:
         text.encode()
     except UnicodeEncodeError:
-        return message("file.surrogate")
+        return "half a character (a lone surrogate); write the file as UTF-8"
     return None
 
 
@@ -236,10 +216,11 @@ def read_table(
     found = named_columns(path, list(raw.columns), wanted, columns or {})
     wide = len(found.get(LABEL, ())) > 1  # the columns of labels are the annotators
     if lacking := [name for name in needed if name not in found and not (wide and name == "annotator")]:
-        missing = message("file.columns_missing", file=path, columns=lacking, present=list(raw.columns), needed=needed)
-        hints = [message("file.name_columns")] if columns is not None else []
-        hints += [message("file.several_label_columns")] if LABEL in lacking else []
-        raise BadFile(joined("list.also", [missing, *hints]), parameter="columns" if hints else "")
+        there = f"needed are {', '.join(needed)}, and there are {', '.join(raw.columns)}"
+        hints = ["say with columns=OURS=THEIRS which is meant"] if columns is not None else []
+        hints += ["where each annotator has a column: columns=label=A+B"] if LABEL in lacking else []
+        sentence = "; ".join([f"{path}: column(s) {', '.join(lacking)} missing; {there}", *hints])
+        raise BadFile(sentence, parameter="columns" if hints else "")
     frame = pd.DataFrame({name: raw.iloc[:, found[name][0]] for name in wanted if name in found}, dtype=object)
     if wide:
         frame = pd.concat(frame.assign(annotator=raw.columns[at], label=raw.iloc[:, at]) for at in found[LABEL])
@@ -254,6 +235,13 @@ def read_table(
     if bad is None:
         refuse_bad_rows(path, wrong, len(raw) + len({line for line, _ in wrong} - set(raw.index)))
     return frame
+
+
+def refuse_unknown_columns(columns: Iterable[str], allowed: Sequence[str]) -> None:
+    """Raise AuditError for a name of ours, in `columns`, that such a file does not have."""
+    if unknown := next((name for name in columns if name not in allowed), None):
+        sentence = f"columns {unknown!r}: a file has no such column of ours; allowed are {', '.join(allowed)}"
+        raise AuditError(sentence, parameter="columns")
 
 
 def named_columns(
@@ -277,8 +265,8 @@ def named_columns(
             if len(here) > 1:
                 raise BadFile(message("file.column_twice", file=path, column=part))
             if theirs is not None and not here:
-                problem = message("file.no_such_column", file=path, column=theirs, columns=[*map(repr, written)])
-                raise BadFile(problem, parameter="columns")
+                has = f"which columns names; it has: {', '.join(map(repr, written))}"
+                raise BadFile(f"{path}: there is no column {theirs!r}, {has}", parameter="columns")
             places += here
         if places:
             found[ours] = places
@@ -290,7 +278,7 @@ def _each_annotator(frame: "pd.DataFrame", bad: list[tuple[int, str]]) -> "pd.Da
     sizes = frame[[LABEL, "annotator"]].map(lambda value: len(value) if isinstance(value, list) else None)
     many = sizes["annotator"].notna()
     uneven = many & (sizes["annotator"] != sizes[LABEL])
-    bad += [(line, message("file.uneven_lists")) for line in frame.index[uneven]]
+    bad += [(line, "the lists of labels and annotators have different lengths") for line in frame.index[uneven]]
     return frame[~uneven].explode([LABEL, "annotator"]) if many.any() else frame
 
 
@@ -405,7 +393,7 @@ def _unpacked(path: str | Path, content: bytes | None) -> Iterator[tuple[str, io
                 archive = stack.enter_context(zipfile.ZipFile(raw))
                 names = [entry for entry in archive.namelist() if not entry.endswith("/") and "__MACOSX" not in entry]
                 if len(names) != 1:
-                    raise BadFile(message("file.zip_of_many", file=path, count=len(names)))
+                    raise BadFile(f"{path}: there are {len(names)} files in it; a .zip needs exactly one")
                 name, packed = names[0], archive.open(names[0])
             yield name, io.BufferedReader(packed)
         except (OSError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
@@ -425,21 +413,18 @@ def _refuse_encoding(path: str | Path, content: bytes | None) -> NoReturn:
     """Raise BadFile for what is no UTF-8, with how the line reads in the encoding that it may have: GB18030 where that
     gives usual Chinese characters, else Windows-1252."""
     with _unpacked(path, content) as (name, stream):
-        if _encoding(stream.peek(2)) == "utf-16":
-            raise BadFile(message("file.not_utf16", file=path))
         for number, line in enumerate(stream, start=1):
             try:
-                line.decode("utf-8")
+                line.decode()
             except UnicodeDecodeError as problem:
-                encoding = "GB18030"
+                start, encoding = max(0, problem.start - 20), "GB18030"
                 try:
                     line.decode(encoding).encode("gb2312")
                 except UnicodeError:
                     encoding = "WINDOWS-1252"
-                shown = line[max(0, problem.start - 20) :].decode(encoding, "replace")[:40].strip()
-                place = {"line": number, "byte": line[problem.start]}
-                told = message("file.not_utf8", file=path, encoding=encoding, shown=shown, name=name, **place)
-                raise BadFile(told) from None
+                shown = line[start:].decode(encoding, "replace")[:40].strip()
+                place = {"file": path, "line": number, "byte": line[problem.start]}
+                raise BadFile(message("file.not_utf8", encoding=encoding, shown=shown, name=name, **place)) from None
     raise AssertionError(f"{path} is UTF-8")
 
 
@@ -517,15 +502,21 @@ def _objects(path: str | Path, text: Iterable[str], bad: list[tuple[int, str]]) 
         lines = list(lines)
         whole = _parsed("".join(line for _, line in lines))
     if isinstance(whole, dict):
-        raise BadFile(message("file.one_object", file=path))
+        raise BadFile(f"{path}: this is one JSON object; write an array of objects, or one object a line")
     by_line = ((number, _parsed(line)) for number, line in lines)
     values = enumerate(whole, start=1) if isinstance(whole, list) else by_line
     while piece := list(islice(values, PIECE)):
         objects: dict[int, dict[str, Any]] = {}
         for number, value in piece:
             if not isinstance(value, dict):
-                reason = value if isinstance(value, Message) else message("file.no_object", type=type(value).__name__)
-                bad.append((number, reason))
+                bad.append(
+                    (
+                        number,
+                        str(value)
+                        if isinstance(value, ValueError)
+                        else f"a JSON {type(value).__name__}; every row must be a JSON object",
+                    )
+                )
             elif fault := unstorable(canonical(value)):  # half a character: pandas cannot hold it either
                 bad.append((number, fault))
             else:
@@ -536,10 +527,8 @@ def _objects(path: str | Path, text: Iterable[str], bad: list[tuple[int, str]]) 
 
 
 def _parsed(text: str) -> Any:
-    """What JSON says; a message where it is none."""
+    """Return what JSON says; a ValueError where it is none."""
     try:
         return parse_json(text)
-    except Excessive as problem:
-        return problem.args[0]
     except ValueError as problem:
-        return message("file.line_not_json", reason=problem)
+        return ValueError(f"not JSON ({problem}); every line must be one JSON object, or the file one array of them")

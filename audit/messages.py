@@ -1,8 +1,8 @@
 """What audit says to people, in English and Chinese: one catalogue for terminal, HTML, app and errors.
 
-Each sentence stands once in each language, in data/messages/en.toml and zh.toml, under its code (`refused.not_leased`).
-What is said is a `Message`: the English sentence, which knows its code and its parameters, so that a front end can
-say it in another language.
+Each sentence stands once in each language, in data/messages/en.toml and zh.toml, under its code (`refused.not_leased`);
+what only commands and programs are told is English alone. What is said is a `Message`: the English sentence, which
+knows its code and its parameters, so that a front end can say it in another language.
 """
 
 import json
@@ -50,12 +50,6 @@ def joined(code: str, parts: Iterable[str]) -> str:
     return reduce(lambda first, second: message(code, first=first, second=second), parts)
 
 
-def noun(kind: str) -> str:
-    """What a thing is called within sentences, such as a "relation"; a kind that the catalogue does not know, as of a
-    plug-in, as it is."""
-    return message(f"noun.{kind}") if f"noun.{kind}" in catalogue(ENGLISH) else kind
-
-
 def counted(number: int, thing: str) -> str:
     """A number of things, in English: 1 relation, 1,200 sources."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
@@ -96,11 +90,11 @@ class _Count:
 
 @cache
 def catalogue(language: str) -> Mapping[str, str]:
-    """Every text of a language by its code."""
+    """Every text of a language by its code, that of English where it has none of its own."""
     from audit.resources import data_file
 
-    content = tomllib.loads(data_file(f"messages/{language}.toml").read_text(encoding="utf-8"))
-    return dict(_flat(content, ""))
+    own = dict(_flat(tomllib.loads(data_file(f"messages/{language}.toml").read_text(encoding="utf-8")), ""))
+    return own if language == ENGLISH else {**catalogue(ENGLISH), **own}
 
 
 def to_tree(content: Any, change: Callable[[str], str] = str) -> Any:
@@ -131,8 +125,8 @@ def stored(sentence: str, change: Callable[[str], str] = str) -> str:
     """A sentence as the database keeps it: a message as JSON, so that `from_stored` can say it in any language; any
     other text as it is. `change` is applied to every text that is filled in.
 
-    >>> stored("no disk"), stored(message("name.near", name="imdb"))
-    ('no disk', '{"code": "name.near", "parameters": {"name": "imdb"}}')
+    >>> stored("no disk"), stored(message("known.text_again", line=3))
+    ('no disk', '{"code": "known.text_again", "parameters": {"line": 3}}')
     """
     tree = to_tree(sentence, change)
     return tree if isinstance(tree, str) else json.dumps(tree, ensure_ascii=False)

@@ -106,7 +106,7 @@ class Registry(Generic[T]):
 
     @contextmanager
     def restored(self) -> Iterator[None]:
-        """What is registered in this block is as before at its end; for tests."""
+        """Forget at the end of this block what is registered in it; for tests."""
         self.entries()
         before = dict(self._entries)
         try:
@@ -129,8 +129,7 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """Every name: those of audit first, then those of plug-ins, each in the order of their registration."""
-        entries = [entry for entry in self.entries() if entry.listed]
-        return [entry.name for entry in sorted(entries, key=lambda entry: bool(entry.origin))]
+        return [entry.name for entry in sorted(self.entries(), key=lambda entry: bool(entry.origin)) if entry.listed]
 
     def entries(self) -> list[Entry[T]]:
         """Everything that is registered, that of plug-ins too."""
@@ -170,21 +169,17 @@ class Registry(Generic[T]):
 
     def come_home(self) -> None:
         """Let audit and its packs register their things first, so that no plug-in takes their names."""
-        for module in filter(None, (self.home, *PACKS)):
+        of_packs = [f"{pack}.{name}" for pack in PACKS for name in ("relations", "perturbations")]
+        # Relations have to be loaded to be listed.
+        loaded = [module for module in of_packs if find_spec(module)] if self is relations else []
+        for module in filter(None, (self.home, *PACKS, *loaded)):
             importlib.import_module(module)
-        if self is relations:  # these have to be loaded to be listed
-            for module in (f"{pack}.{name}" for pack in PACKS for name in ("relations", "perturbations")):
-                if find_spec(module):
-                    importlib.import_module(module)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self.find(name) is not None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())
-
-    def __getitem__(self, name: str) -> T:
-        return self.get(name)
 
     def _thing(self, entry: Entry[T]) -> T:
         if not isinstance(entry.thing, str):

@@ -5,10 +5,10 @@ A field's description says why it is needed; the value of one with `repr=False` 
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache, reduce, wraps
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, get_args
 
@@ -16,8 +16,7 @@ from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaH
 from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from audit.errors import AuditError, BadFile, installed_extras
-from audit.files import unstorable
-from audit.messages import message
+from audit.files import first_lines, unstorable
 from audit.options import Options
 
 LARGEST = (1 << 63) - 1
@@ -91,18 +90,12 @@ def mistakes(problem: ValidationError, model: type[BaseModel], content: Any) -> 
 
 def refuse(file: str | Path, found: Iterable[tuple[str, str]], advice: str = "") -> None:
     """Raise BadFile for mistakes (where, reason): one as a sentence, several as a list; nothing where there is none."""
-    listed, ending = list(found), "_advised" if advice else ""
+    listed, ending = [f"{where}: {reason}" for where, reason in found], f"; {advice}" if advice else ""
     if len(listed) == 1:
-        where, reason = listed[0]
-        raise BadFile(message(f"user_file.at{ending}", file=file, where=where, reason=reason, advice=advice))
+        raise BadFile(f"{file}, {listed[0]}{ending}")
     if listed:
-        lines: str = ""
-        for where, reason in listed[:_LISTED]:
-            lines = message("user_file.line", before=lines, where=where, reason=reason)
-        if len(listed) > _LISTED:
-            lines = message("user_file.more", before=lines, count=len(listed) - _LISTED)
-        several = f"user_file.several{ending}"
-        raise BadFile(message(several, file=file, count=len(listed), lines=lines, advice=advice))
+        lines = first_lines([f"  {line}" for line in listed], _LISTED)
+        raise BadFile(f"{file}: {len(listed)} mistakes, so nothing was changed{ending}:\n{lines}")
 
 
 def sure(work: Callable[[], Any], key: str = "") -> Any:
@@ -182,23 +175,39 @@ def _mistake(error: ErrorDetails, model: type[BaseModel], content: Any) -> tuple
     if isinstance(cause, Mistake):
         return cause.key or where, cause.args[0]
     if error["type"] == "extra_forbidden":
-        names = list(model.model_fields)
-        near = get_close_matches(name, names, 1)
-        return where, message(f"user_file.no_key{'_near' * len(near)}", near="".join(near), names=names)
+        return where, no_key(name, list(model.model_fields))
     if error["type"] == "model_type":
-        return where, message("user_file.no_table", where=where)
+        return where, f"must be a table, [{where}] with keys under it"
     if error["type"] == "string_unicode":
-        return where, message("user_file.unstorable", what=unstorable("\ud800"))
+        return where, f"holds {unstorable(chr(0xD800))}"
     why = (field.description if field is not None else None) or ""
-    kind = "missing" if error["type"] == "missing" else "wrong" if field is None or field.repr else "hidden"
-    allowed = _words(model.model_json_schema()["properties"][name])
-    code = f"user_file.{kind}{'_why' if why else ''}"
-    return where, message(code, value=short(content), allowed=allowed, why=why)
+    missing, shown = error["type"] == "missing", field is None or field.repr
+    allowed = f"must be {_words(model.model_json_schema()['properties'][name])}"
+    if missing:
+        return where, f"is missing; {why or f'it {allowed}'}"
+    return where, (f"{short(content)} " if shown else "") + allowed + (f"; {why}" if why else "")
+
+
+def no_key(name: str, names: Sequence[str]) -> str:
+    """Return what is said of a key that is none of these names."""
+    near = "".join(f", did you mean {match!r}?" for match in get_close_matches(name, names, 1))
+    return f"there is no such key{near or ';'} allowed are {', '.join(names) or 'none'}"
 
 
 def _table_of(annotation: Any) -> type[BaseModel] | None:
     kinds = (kind for kind in (annotation, *get_args(annotation)) if inspect.isclass(kind))
     return next((kind for kind in kinds if issubclass(kind, BaseModel)), None)
+
+
+_TYPES = {
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "a table",
+    "array": "a list",
+    "string": "a text in quotes",
+}
+_BOUNDS = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "to"}
 
 
 def allowed_by(annotation: Any) -> str:
@@ -214,14 +223,9 @@ def _words(schema: Mapping[str, Any]) -> str:
     if "allowed" in schema:
         return schema["allowed"]  # type: ignore[no-any-return]
     if "anyOf" in schema:
-        first, *others = [_words(part) for part in schema["anyOf"] if part != {"type": "null"}]
-        return reduce(lambda words, other: message("asking.or", first=words, second=other), others, first)
+        return " or ".join(_words(part) for part in schema["anyOf"] if part != {"type": "null"})
     if "enum" in schema:
-        return message("user_file.one_of", names=schema["enum"])
-    words = message(f"user_file.{schema.get('type', 'string')}")
-    codes = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "to"}
-    ends = {codes[name]: bound for name in codes if abs(bound := schema.get(name, LARGEST)) < LARGEST}
-    if not ends:
-        return words
-    least = ends.get("from", ends.get("above"))
-    return message(f"user_file.{'_'.join(ends)}", kind=words, least=least, most=ends.get("to"))
+        return f"one of {', '.join(map(str, schema['enum']))}"
+    bounds = [f"{word} {schema[name]}" for name, word in _BOUNDS.items() if abs(schema.get(name, LARGEST)) < LARGEST]
+    apart = ", " if "exclusiveMinimum" in schema else " "
+    return " ".join([_TYPES[schema.get("type", "string")], *filter(None, [apart.join(bounds)])])

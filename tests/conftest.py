@@ -138,7 +138,7 @@ class ToyCorpus(SmallCorpus):
 @pytest.fixture
 def asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing that is stored is asked again to see whether the model is the same: for tests that count every call."""
-    monkeypatch.setattr("audit.runner.system_runner.AGAIN", 0)
+    monkeypatch.setattr("audit.runner.trials.AGAIN", 0)
 
 
 @pytest.fixture

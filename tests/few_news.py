@@ -1,6 +1,7 @@
 """News of two words, on which the Chinese classifiers are trained in no time."""
 
 from audit.corpora.base import Row
+from audit.packs import linear
 from audit.packs.chinese import systems as chinese_systems
 from audit.tasks import Input
 
@@ -26,6 +27,6 @@ def trained_on_few(folder, monkeypatch):
     monkeypatch.setenv("AUDIT_CACHE", str(folder))
     monkeypatch.setattr(chinese_systems.corpora, "inews_training_rows", lambda: iter(TEXTS))
     monkeypatch.setattr(chinese_systems, "get_corpus", lambda name, task: FewNews())
-    chinese_systems._models.cache_clear()
+    linear._model.cache_clear()
     yield folder
-    chinese_systems._models.cache_clear()
+    linear._model.cache_clear()

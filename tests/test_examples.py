@@ -24,8 +24,3 @@ def test_examples(name):
         result = doctest.testmod(importlib.import_module(name))
     assert result.attempted > 0
     assert result.failed == 0
-
-
-def test_statistics_have_examples():
-    having = set(map(name_of, FILES))
-    assert [name for file in ROOT.glob("statistics/**/[!_]*.py") if (name := name_of(file)) not in having] == []

@@ -41,11 +41,6 @@ def test_the_pages_plugin_goes_from_run_to_report(loaded):
     assert (cell["satisfied"], cell["false"]) == (2, 1)
 
 
-def test_its_relation_on_single_texts(loaded):
-    study = audit.run(["A good film.", "A bad film."], systems=["vader"], relations=["SHOUT.1"], workers=0)
-    assert list(study.report().relations) == ["SHOUT.1"]
-
-
 def test_its_perturbation_is_a_relation_of_every_task(loaded):
     pairs = pd.DataFrame({"text": ["It rains in Oslo."], "text_b": ["It rains."]})
     study = audit.run(
@@ -56,24 +51,18 @@ def test_its_perturbation_is_a_relation_of_every_task(loaded):
         assert get_relation(task, "ellipsis").summary.startswith("The text trails off")
 
 
-def test_its_check_of_sentiment_says_true_or_false(loaded):
-    study = audit.run(["A good film.", "A bad film."], ["vader"], ["ellipsis", "ellipsis | lower-case"], workers=0)
-    assert study.ran.counts.outcomes["satisfied"] == 4
-
-
 def test_its_language(loaded):
     spanish = tools_of("es").tag("¿Es buena?")
     assert [token.text for token in spanish] == ["¿", "Es", "buena", "?"]
     assert [token.text for token in Analysis("Es buena.", "es").tokens] == ["Es", "buena", "."]
 
 
-def test_its_slice(loaded):
-    study = audit.run(["A GOOD film.", "A bad film."], systems=["vader"], relations=["SHOUT.1"], workers=0)
-    frame = study.report(slices="shouting").slices
-    assert frame[frame["relation"].isna()][["by", "slice", "sources"]].values.tolist() == [
-        ["shouting", "yes", 1],
-        ["shouting", "no", 1],
-    ]
+def test_its_slice_and_its_relation_on_single_texts(loaded):
+    study = audit.run(["A GOOD film.", "A bad film."], ["vader"], ["SHOUT.1", "ellipsis | lower-case"], workers=0)
+    report = study.report(slices="shouting")
+    assert list(report.relations) == ["SHOUT.1", "ellipsis | lower-case"]
+    whole = report.slices[report.slices["relation"].isna()]
+    assert whole[["by", "slice", "sources"]].values.tolist() == [["shouting", "yes", 1], ["shouting", "no", 1]]
 
 
 def test_its_measure_rejects_what_changes_too_much(loaded):

@@ -10,14 +10,14 @@ import pandas as pd
 import pytest
 
 from audit.errors import BadFile, BadRow
-from audit.files import Excessive, parse_json, read_bytes, read_json, read_table, read_text, toml_of
+from audit.files import parse_json, read_bytes, read_json, read_table, read_text, toml_of
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
         ("[" * 100_000, "nested too deeply"),
-        ("9" * 10_000, "9{40} is not a number to compute with"),
+        ("9" * 10_000, "Exceeds the limit"),
         ("[-1e400]", "-1e400 is not a number to compute with"),
         ("[NaN]", "NaN is not a number to compute with"),
         ("[-Infinity]", "-Infinity is not a number to compute with"),
@@ -25,7 +25,7 @@ from audit.files import Excessive, parse_json, read_bytes, read_json, read_table
     ids=lambda value: value[:12],
 )
 def test_json_that_nobody_can_use(text, says, tmp_path):
-    with pytest.raises(Excessive, match=says):
+    with pytest.raises(ValueError, match=says):
         parse_json(text.encode("utf-16"))
     (tmp_path / "a.json").write_text(text, encoding="utf-8")
     with pytest.raises(BadFile, match=rf"a\.json: .*{says}.*; export again$"):
@@ -43,16 +43,16 @@ def test_json_and_toml_say_what_they_say():
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("a = ", "this is not TOML: Invalid value"),
-        ("a = " + "[" * 100_000, "this is nested too deeply"),
-        ("a = " + "9" * 10_000, "this is not TOML: Exceeds the limit"),
+        ("a = ", "Invalid value"),
+        ("a = " + "[" * 100_000, "it is nested too deeply"),
+        ("a = " + "9" * 10_000, "Exceeds the limit"),
         ("a = [0, 1e400]", "1e400 is not a number"),
         ("a = nan", "nan is not a number"),
     ],
     ids=lambda value: value[:12],
 )
 def test_toml_that_nobody_can_use(text, says):
-    with pytest.raises(BadFile, match=rf"^a\.toml: {says}.*; see the page$"):
+    with pytest.raises(BadFile, match=rf"^a\.toml: not TOML \({says}.*\); see the page$"):
         toml_of("a.toml", text, "see the page")
 
 
@@ -141,7 +141,6 @@ def test_every_form_of_a_table_is_read_alike(name, tmp_path):
     [
         ("a.csv", "text\n这家店的服务很好。\n".encode("gb18030"), "line 2: .* as GB18030 it reads '这家店"),
         ("a.csv", "text\nA crème brûlée.\n".encode("cp1252"), "as WINDOWS-1252 it reads 'A crème brûlée.'.* iconv"),
-        ("a.csv", b"\xff\xfea", "begins as UTF-16"),
         ("a.csv", b"text,text\na,b\n", "column 'text' twice"),
         ("a.csv", b"Text,TEXT\na,b\n", "column 'text' twice"),
         ("a.csv", b"text,gold\na\n", "line 2: 1 field where the header has 2"),
@@ -163,11 +162,6 @@ def test_every_form_of_a_table_is_read_alike(name, tmp_path):
 def test_a_table_that_cannot_be_read_says_why(name, content, says):
     with pytest.raises((BadFile, BadRow), match=says):
         read_table(name, ["text"], content=content)
-
-
-def test_columns_of_ones_own_do_not_matter():
-    content = b",Text,note,note,\n0,a,x,y,\n1,b,x,y,z\n"
-    assert read_table("a.csv", ["text"], content=content)["text"].tolist() == ["a", "b"]
 
 
 def test_columns_are_read_as_they_are_named():

@@ -7,39 +7,13 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "audit"
 ROOMS = [
-    "text",
-    "tasks",
-    "corpora",
-    "relations",
-    "systems",
-    "statistics",
-    "store",
-    "runner",
-    "sampling",
-    "false_satisfaction",
-    "judging",
-    "studies",
-    "reports",
-    "exchange",
-    "library",
-    "packs",
-    "api",
-    "ui",
-    "cli",
-]
+    "text", "tasks", "corpora", "relations", "systems", "statistics", "store", "runner", "sampling",
+    "false_satisfaction", "judging", "studies", "reports", "exchange", "library", "packs", "api", "ui", "cli",
+]  # fmt: skip
 GROUND = {
-    "errors",
-    "messages",
-    "options",
-    "registry",
-    "keys",
-    "resources",
-    "files",
-    "new_files",
-    "model_cache",
+    "errors", "messages", "options", "registry", "keys", "resources", "files", "new_files", "model_cache",
     "user_models",
-}
-"""Modules that every room may use; they use none but each other."""
+}  # Modules that every room may use; they use none but each other  # fmt: skip
 HEAVY = {"streamlit", "pandas", "numpy", "scipy", "sklearn", "sqlalchemy", "sqlmodel", "nltk", "textblob", "altair"}
 
 
@@ -85,36 +59,6 @@ def test_the_rooms_before_the_app_know_nothing_of_streamlit():
     for room in ROOMS[:-2]:
         for path in (PACKAGE / room).rglob("*.py"):
             assert "streamlit" not in path.read_text(encoding="utf-8").replace("Streamlit", "")
-
-
-def modules_behind(name: str) -> set[str]:
-    """Modules of audit that importing and calling one of them can reach, however far away.
-
-    Of a package itself only what it imports at the top counts: `audit.ui` has a function that begins the whole app.
-    """
-    modules: set[str] = set()
-    waiting = [name]
-    while waiting:
-        module = waiting.pop()
-        path = PACKAGE.parent.joinpath(*module.split("."))
-        file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-        if module in modules or not file.exists():
-            continue  # or it is a name inside a module that is looked at anyway
-        modules.add(module)
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        for node in tree.body if path.is_dir() else ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-                waiting += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-            elif isinstance(node, ast.Import):
-                waiting += [alias.name for alias in node.names]
-    return modules
-
-
-def test_no_report_and_no_statistics_are_in_the_way_of_judging():
-    """What an annotator's click runs cannot reach them: a manager's numbers are made in another process."""
-    modules = modules_behind("audit.ui.annotate")
-    assert {"audit.judging.judgements", "audit.false_satisfaction.questions"} <= modules
-    assert [name for name in sorted(modules) if name.split(".")[1:2] in (["reports"], ["statistics"])] == []
 
 
 def test_importing_audit_loads_nothing_heavy():

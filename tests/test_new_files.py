@@ -67,7 +67,7 @@ def test_permissions_stay_links_are_followed_and_what_is_no_file_stays(tmp_path)
     assert (tmp_path / "no" / "it").read_text() == "x"
 
 
-def test_a_new_file_never_replaces_one(tmp_path):
+def test_a_new_file_or_folder_never_replaces_one(tmp_path):
     place = tmp_path / "it"
 
     def late():
@@ -77,17 +77,10 @@ def test_a_new_file_never_replaces_one(tmp_path):
     with pytest.raises(BadFile, match="it is there already"):
         late()
     assert place.read_text() == "came meanwhile"
-    with pytest.raises(BadFile, match="it is there already"), new_file(place):
-        pytest.fail("the block must not begin")
-    assert names(tmp_path) == ["it"]
-
-
-def test_a_folder_takes_the_place_of_an_empty_one_alone(tmp_path):
     (tmp_path / "empty").mkdir()
-    for place in ("empty", "above/new"):
-        with new_folder(tmp_path / place) as part:
-            (part / "one").write_text("x")
-        assert names(tmp_path / place) == ["one"]
-        with pytest.raises(BadFile, match="there already and not empty"), new_folder(tmp_path / place):
+    with new_folder(tmp_path / "empty") as part:
+        (part / "one").write_text("x")
+    for writer, name in ((new_file, "it"), (new_folder, "empty")):
+        with pytest.raises(BadFile, match="is there already"), writer(tmp_path / name):
             pytest.fail("the block must not begin")
-    assert names(tmp_path) == ["above", "empty"]
+    assert (names(tmp_path), names(tmp_path / "empty")) == (["empty", "it"], ["one"])

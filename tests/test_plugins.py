@@ -10,7 +10,6 @@ from plugged import EXAMPLE, MODULE, environment, install, plugged, registries_k
 
 import audit
 from audit.cli import main
-from audit.judging.words import guideline_of
 from audit.runner.executors import Dask
 from audit.runner.fitting import fitting
 from audit.runner.options import RunOptions
@@ -115,14 +114,3 @@ def test_workers_of_dask_load_it(tmp_path):
         assert (ran.counts.outcomes["satisfied"], ran.counts.failed) == (10, 0)
         with engine.connect() as connection:
             assert absent_plugins(connection) == []
-
-
-def test_guidelines_of_a_plugin_and_of_nobody():
-    with plugged():
-        own = guideline_of("entailment", "input")
-        assert own.text.startswith("**Read the premise, then the hypothesis.**")
-        assert own.version == 1
-        assert guideline_of("entailment", "input", "zh").text == own.text  # it has none in Chinese
-        bare = audit.registry.tasks.register("bare", audit.tasks.LabelTask("bare", ("a", "b"), "Which?"))
-        assert "{labels}" in guideline_of(bare.name, "input", "zh").text
-        assert guideline_of(bare.name, "group").text == guideline_of("sentiment", "group").text

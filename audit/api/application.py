@@ -25,6 +25,7 @@ from audit.errors import AuditError, NotAllowed, Refused, UnknownName
 from audit.judging.accounts import may
 from audit.judging.sign_in import Bearer, bearer_of
 from audit.messages import ENGLISH, Message, joined, message, said
+from audit.user_models import no_key
 
 _LOG = logging.getLogger(__name__)
 _DESCRIPTION = """What programs do in place of the app: send texts, run studies, judge, decide disputes, fetch answers
@@ -83,8 +84,7 @@ def needs(least: str) -> Callable[..., Visit]:
             raise Problem(403, message("api.role_needed", least=least, role=bearer.role))
         names = {field.alias for field in request.scope["route"].dependant.query_params}
         if unknown := next((name for name in request.query_params if name not in names), None):
-            reason = message("user_file.no_key", names=sorted(names) or message("list.none"))
-            mistake = message("api.bad_field", where=unknown[:80], reason=reason)
+            mistake = message("api.bad_field", where=unknown[:80], reason=no_key(unknown, sorted(names)))
             raise Problem(400, message("api.bad_request", mistakes=mistake))
         return Visit(service, bearer, language_of(request))
 

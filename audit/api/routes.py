@@ -128,7 +128,7 @@ def _question(visit: Visit, shown: Shown) -> dict[str, Any]:
     """Return a question as an annotator may see it, in the language of the request and in the database's own words: no
     system, and no output but the one that is asked about."""
     with reading(visit.engine) as connection:
-        wording = words_of(connection).wording(shown.task, visit.language)
+        wording = words_of(connection).wording(shown.task, visit.language, shown.study_id)
     own, group = shown.kind in ("input", "pair"), shown.group
     members = group.members if group else ()
     return _fields(shown, "id task kind texts languages output compared_with") | {

@@ -133,9 +133,8 @@ def progress(db: Database = DATABASE, study: Study = None) -> Reply:
 
     Questions and people are those of the whole database; `--study` is about cells."""
     from audit.judging.activity import overview
-    from audit.reports.evidence import evidence
     from audit.reports.progress import cells_at_work, progress_document, progress_sections
-    from audit.reports.study import cells_of_report
+    from audit.reports.study import cells_of_report, evidence
     from audit.reports.tables import printed
 
     cells = cells_at_work(cells_of_report(evidence(db.engine, "both", study)))

@@ -107,13 +107,14 @@ def compare(
 @command("plan", STUDY, "audit plan", "audit plan --decide relations --pace 6 --price 20")
 def plan(db: Database = DATABASE, study: Study = None, options: PlanOptions = PlanOptions(decide=WINNER)) -> Reply:
     """How many texts and answers a decision will likely take."""
-    from audit.reports.plan import lines, plan
+    from audit.reports.progress import plan, plan_sections
+    from audit.reports.tables import printed
 
     document = plan(db.engine, options, study)
     words = cli.options_in_words(options, FRONT, "base", "share", "decide", "eps", "annotators")
     words += ["--study", str(study)] if study is not None else []
     document["command"] = following("sample", "--db", db, *words)
-    return Reply(document, lines)
+    return Reply(document, printed(plan_sections))
 
 
 # Agreement and quality.
@@ -202,8 +203,7 @@ def quality(
     db: Database = DATABASE,
 ) -> Reply:
     """How well each annotator judges (docs/how-to/quality.md)."""
-    from audit.reports.quality import quality_report, quality_sections
-    from audit.reports.record import judging_record
+    from audit.reports.quality import judging_record, quality_report, quality_sections
     from audit.reports.tables import printed
 
     kind: Any = about and about.removesuffix("s")

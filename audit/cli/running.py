@@ -129,7 +129,8 @@ def run(
         if own:
             from audit.judging.words import set_words
 
-            set_words(engine, task, own, change=words.change_words)
+            for source in corpora:
+                set_words(engine, task, source.name, own, change=words.change_words)
 
     database = Later(db, begin)
     results = _run_all(database, studies, systems, options)

@@ -5,9 +5,9 @@ one that users have files of is registered with an argument.
 """
 
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 
-from audit.corpora.base import CORPORA, Corpus, Row, Unit, loaded, short_name, split_name
+from audit.corpora.base import CORPORA, Corpus, Row, Unit
 from audit.corpora.files import AS_IT_IS, FileCorpus, Reading, is_file_name
 from audit.corpora.recordings import RecordedTexts, Toward, check_targets, split_targets
 from audit.errors import AuditError
@@ -48,32 +48,28 @@ def get_corpus(
     """
     name = str(name_or_path)
     base, targets = split_targets(name) if task in (None, "translation") else (name, ())
-    (prefix, path), entry = split_name(base), CORPORA.find(base)
-    registered = entry is not None and not entry.argument
-    is_file = not registered and not prefix and is_file_name(base)
-    if reading != AS_IT_IS and not is_file:
-        raise AuditError(f"{name} has columns and labels of its own; columns and labels are for a file of yours: leave "
-                         "them out", parameter=("columns", "labels"))  # fmt: skip
-    if prefix == RecordedTexts.prefix:
-        return _as_asked(RecordedTexts(path, language, unit, targets), task, None, None)
-    if is_file:
+    prefix, path = _split(base)
+    if prefix is None:
+        if not is_file_name(base):
+            known = [corpus.name for corpus in all_corpora(task)]
+            with_file = [f"{entry.name}:{entry.argument}" for entry in CORPORA.entries() if entry.argument]
+            raise CORPORA.unknown(name, [*known, *with_file])
         corpus = FileCorpus(base, "translation" if targets else task or "sentiment", unit, language, reading)
         if task == "translation" and not targets:
             check_targets(base, corpus.rows())
         return Toward(corpus, targets) if targets else corpus
-    if registered or prefix:
-        found = _made(base) if registered else loaded(prefix, path, language, task)
-        if targets:
-            return Toward(_as_asked(found, None, unit, language), targets)
-        if (task or found.task) == "translation" and (registered or found.task != "translation"):
-            raise AuditError(
-                f"say which languages to translate corpus {name!r} into, as in {name}@es,fr or targets=es,fr",
-                parameter="targets",
-            )
-        return _as_asked(found, task, unit, language)
-    known = [corpus.name for corpus in all_corpora(task)]
-    with_file = [f"{entry.name}:{entry.argument}" for entry in CORPORA.entries() if entry.argument]
-    raise CORPORA.unknown(name, [*known, *with_file])
+    if reading != AS_IT_IS:
+        raise AuditError(f"{name} has columns and labels of its own; columns and labels are for a file of yours: leave "
+                         "them out", parameter=("columns", "labels"))  # fmt: skip
+    if prefix == RecordedTexts.prefix:
+        return _as_asked(RecordedTexts(path, language, unit=unit, targets=targets), task, None, None)
+    found = _made(prefix, path, language, task) if path else _made(prefix)
+    if targets:
+        return Toward(_as_asked(found, None, unit, language), targets)
+    if (task or found.task) == "translation" and not (path and found.task == "translation"):
+        which = f"say which languages to translate corpus {name!r} into, as in {name}@es,fr or targets=es,fr"
+        raise AuditError(which, parameter="targets")
+    return _as_asked(found, task, unit, language)
 
 
 @cache
@@ -90,11 +86,24 @@ def about_of(name: str) -> str:
     return ""
 
 
-def _made(name: str) -> Corpus:
+def short_name(name: str) -> str:
+    """Return the name of a corpus in a study: that of a file without its folder."""
+    prefix, path = _split(name)
+    return f"{prefix}:{PurePath(path).name}" if path else PurePath(name).name
+
+
+def _split(name: str) -> tuple[str | None, str]:
+    """Return the registered name in a name, None where none is, and the path of a file behind it."""
+    base, colon, path = name.partition(":")
+    entry = CORPORA.find(base)
+    return (base, path) if entry is not None and bool(entry.argument) == bool(colon and path) else (None, "")
+
+
+def _made(name: str, *of_file: str | None) -> Corpus:
     """Return the registered corpus of this name. Raises AuditError for one of a plug-in that cannot be made."""
     make = CORPORA.get(name)
     with CORPORA.guarded(name):
-        corpus: Corpus = make()
+        corpus: Corpus = make(*of_file)
         return corpus
 
 

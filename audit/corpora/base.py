@@ -1,14 +1,11 @@
-"""Where sources come from."""
+"""What every corpus is: a named list of rows, each a source in the making."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePath
-from types import MappingProxyType
 from typing import Literal, Protocol
 
 from audit import registry
 from audit.registry import Registry
-from audit.resources import cache_folder as folder
 from audit.tasks import Input
 
 Unit = Literal["sentence", "document"]
@@ -56,46 +53,9 @@ class Corpus(Protocol):
 
 
 CORPORA: Registry[Callable[..., Corpus]] = registry.corpora
-"""Who makes the corpora of these names. One with an argument is called with the path and the language (None: the
-corpus's own); any other without arguments."""
+"""Who makes the corpora of these names, without arguments. One with an argument (`paws-x:FILE`) is given the path, the
+language and the task, each None where nobody named one."""
 
 
 def languages_of(corpus: Corpus) -> tuple[str, ...]:
     return tuple(getattr(corpus, "languages", (corpus.language,)))
-
-
-# Corpora that are read from the user's files: PREFIX:PATH.
-
-
-def split_name(name: str) -> tuple[str, str]:
-    """The prefix of a loader and the path behind it, or nothing and the name."""
-    prefix, colon, path = name.partition(":")
-    found = CORPORA.find(prefix) if colon else None
-    return (prefix, path) if found is not None and found.argument else ("", name)
-
-
-def loaded(prefix: str, path: str, language: str | None, task: str | None = None) -> Corpus:
-    """The user's copy of a published corpus. One whose `chooses_language` is False has no choice of languages; one that
-    `chooses_task` is read for a task."""
-    loader = CORPORA.get(prefix)
-    chosen = {"task": task} if getattr(loader, "chooses_task", False) else {}
-    return loader(path, language if getattr(loader, "chooses_language", True) else None, **chosen)
-
-
-def short_name(name: str) -> str:
-    """The name of a corpus in a study: that of a file without its folder."""
-    prefix, path = split_name(name)
-    return f"{prefix}:{PurePath(path).name}" if prefix else PurePath(path).name
-
-
-__all__ = ["counted", "folder"]
-
-
-def counted(
-    name: str,
-    fingerprint: str,
-    count: Callable[[], int],
-    measured: Mapping[tuple[str, str], int] = MappingProxyType({}),
-) -> int:
-    """Return a number that depends on nothing but what `fingerprint` names; `measured` has those that took long."""
-    return measured.get((name, fingerprint)) or count()

@@ -11,13 +11,13 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
-from itertools import islice, repeat
+from itertools import islice
 from pathlib import Path
 from statistics import median_high
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from audit.corpora.base import Row, Unit
 from audit.errors import AuditError, BadFile
@@ -31,10 +31,11 @@ from audit.files import (
     read_pieces,
     refuse_bad_rows,
     refuse_no_file,
+    refuse_unknown_columns,
     unstorable,
 )
 from audit.keys import canonical, fingerprint, normal_text
-from audit.messages import joined, message, with_commas
+from audit.messages import message
 from audit.tasks import Input, base_of, get_task, label_reader, labels_to_write, text_columns, text_names
 from audit.tasks.similarity import level_of
 from audit.text import Analysis
@@ -65,14 +66,11 @@ class Reading:
         """Raise AuditError for a column that files do not have, and for a label that is none of the task's."""
         definition = get_task(task)
         allowed = (*text_columns(definition.texts), *text_names(definition), *_KNOWN, CLUSTER, _TARGET, "reference")
-        for name in self.columns:
-            if name not in allowed:
-                problem = message("corpus_file.unknown_column", column=name, allowed=allowed)
-                raise AuditError(problem, parameter="columns")
+        refuse_unknown_columns(self.columns, allowed)
         for written, label in self.labels.items():
             if label and definition.labels and label not in definition.labels:
-                problem = message("corpus_file.unknown_label", written=written, label=label, allowed=definition.labels)
-                raise AuditError(problem, parameter="labels")
+                allowed_labels = f"one of {', '.join(definition.labels)}; leave it empty for no gold"
+                raise AuditError(f"labels {written}={label}: {label!r} is not {allowed_labels}", parameter="labels")
 
     def label(self, gold: str) -> str:
         """Return what a gold label of the file stands for: itself, unless a label is named; empty: no gold."""
@@ -88,8 +86,11 @@ class Reading:
         columns = {own.get(ours, "document" if ours == CLUSTER else ours): it for ours, it in self.columns.items()}
         if not {*texts} & (folded | {*columns}):
             columns |= {text: name for name, text in own.items() if name in folded}
-        wanted = list(dict.fromkeys([*texts, *_KNOWN, _TARGET, *columns]))
-        places = named_columns(path, written, wanted, columns)
+        places = named_columns(path, written, dict.fromkeys([*texts, *_KNOWN, _TARGET, *columns]), columns)
+        if missing := [name for name in texts if name not in places]:
+            hint = offered_columns(written, task)
+            lacking = f"{path} has no column {missing[0]!r}; it has {', '.join(map(repr, written))}"
+            raise BadFile("; ".join([lacking, *hint]), parameter="columns" if hint else "")
         ours = {written[at]: name for name, [at] in places.items()}
         for name in written:  # a column with a name of ours, which another one is read for, is the user's own
             ours.setdefault(name, f"{name} (own)" if name.casefold() in places else name)
@@ -104,26 +105,14 @@ def is_file_name(name: str) -> bool:
     return is_table_name(name) or os.path.isfile(name)  # Path's raises for very long names
 
 
-class _Record(NamedTuple):
-    """A row as the file has it; of texts only what is none may be something else."""
-
-    line: int
-    id: str
-    texts: tuple[str, ...]
-    language: str
-    target: str
-    gold: str
-    document: str
-    own: dict[str, str]
-
-
 class FileCorpus:
     """The rows of a table of the user's: CSV, TSV, JSONL, a JSON array, Excel or Parquet (`audit.files.read_pieces`).
 
     `unit` is "document" when the median text of the first 200 has more than one sentence, unless it is given. Rows are
     keyed by their id, or by their number (from 1) in a file without ids. `reading` says what its columns and labels
     stand for. Classification without a scheme takes the file's own gold labels, sorted, for the scheme. `content` is
-    what the file holds, where it was read already. Raises BadFile or, for a single bad row, BadRow; then no row is
+    what the file holds, where it was read already, or a DataFrame with its columns (rows are counted from 1, and a
+    field that is missing, as NaN or None, is empty). Raises BadFile or, for a single bad row, BadRow; then no row is
     usable. Raises AuditError for a language that is no code, and for a reading that does not fit the task.
 
     A file above `LARGE` bytes is not kept in memory: its rows are read again when they are wanted.
@@ -136,7 +125,7 @@ class FileCorpus:
         unit: Unit | None = None,
         language: str | None = None,
         reading: Reading = AS_IT_IS,
-        content: bytes | None = None,
+        content: "bytes | pd.DataFrame | None" = None,
     ):
         self.path = Path(path)
         self.name = self.path.name
@@ -147,7 +136,9 @@ class FileCorpus:
 
     def _pieces(self, bad: Faults) -> "Iterator[pd.DataFrame]":
         """Yield the table in frames as `read_pieces` does: what a corpus of another form reads in its own way."""
-        return read_pieces(self.path, bad, self._content)
+        if self._content is None or isinstance(self._content, bytes):
+            return read_pieces(self.path, bad, self._content)
+        return iter([plain_frame(self._content, self.name)])
 
     def _fill(self, task: str, unit: Unit | None, language: str | None, reading: Reading, keep: bool = True) -> None:
         if language is not None and not is_code(language):
@@ -155,11 +146,10 @@ class FileCorpus:
         reading.check(task)
         self.task, self._reading, self._default = task, reading, language or "en"
         self.attributes: tuple[str, ...] = ()  # The user's own columns, which are kept and not looked at
-        self._texts = text_columns(get_task(task).texts)
         self._has_languages = False
-        self._kept: list[_Record] | None = None
+        self._kept: list[Row] | None = None
         languages: Counter[str] = Counter()
-        kept: list[_Record] | None = [] if keep else None
+        kept: list[Row] | None = [] if keep else None
         self._fingerprint = fingerprint(self._checked(languages, kept))
         self._kept, self._number = kept, languages.total()
         self.languages = tuple(code for code, _ in languages.most_common())
@@ -171,26 +161,25 @@ class FileCorpus:
         self.has_gold = self.labelled > 0
         self.summary = f"{self._number:,} {self.unit}s of {self.path}"
 
-    def _checked(self, languages: Counter[str], kept: list[_Record] | None) -> Iterator[str]:
+    def _checked(self, languages: Counter[str], kept: list[Row] | None) -> Iterator[str]:
         """Yield what names the content: a text for each row. After the last one, raise for all rows that are wrong."""
         bad: Faults = []
         golds: dict[str, list[int]] = {}
         line_of: dict[str, int] = {}
         misfit = getattr(get_task(self.task), "misfit", None)  # of an answer that is about places in the text
-        for record in self._records(bad):
-            languages[record.language] += 1
-            golds.setdefault(record.gold, []).append(record.line)
-            if reason := _fault(record, self._texts):
-                bad.append((record.line, reason))
-            elif (first := line_of.setdefault(record.id, record.line)) != record.line:
-                bad.append((record.line, message("corpus_file.id_twice", id=record.id, line=first)))
-            elif misfit and (reason := misfit(record.gold, normal_text(record.texts[0] or ""))):
-                bad.append((record.line, reason))
+        for line, row in self._raw_rows(bad):
+            gold = row.gold or ""
+            languages[row.input.languages[0]] += 1
+            golds.setdefault(gold, []).append(line)
+            if (first := line_of.setdefault(row.key, line)) != line:
+                bad.append((line, message("corpus_file.id_twice", id=row.key, line=first)))
+            elif misfit and (reason := misfit(gold, row.input.text)):
+                bad.append((line, reason))
             if kept is not None:
-                kept.append(record)
-            label = self._reading.label(record.gold).casefold()
-            languages_of_row = record.language, record.target
-            yield canonical([record.id, record.texts, languages_of_row, label, record.document, record.own])
+                kept.append(row)
+            both = row.input.languages[0], row.input.target or ""
+            label = self._reading.label(gold).casefold()
+            yield canonical([row.key, row.input.texts, both, label, row.cluster or "", row.attributes])
         unknown = self._read_gold(golds, bad)
         advice = offered_labels(unknown, self.task)
         number = len({line for line, _ in bad}.union(*golds.values()))
@@ -198,57 +187,54 @@ class FileCorpus:
         if not number:
             raise BadFile(message("file.no_rows", file=self.path))
 
-    def _records(self, bad: Faults) -> Iterator[_Record]:
-        """Yield the rows of the table; what cannot be read as one goes to `bad`. Raises BadFile for a column of texts
-        that is missing, with the one that may be meant."""
+    def _raw_rows(self, bad: Faults) -> Iterator[tuple[int, Row]]:
+        """Yield each row of the table with its line, its gold as it is written; what is wrong with others goes to
+        `bad`. Raises BadFile for a column of texts that is missing."""
         names: dict[str, str] = {}
+        texts = text_columns(get_task(self.task).texts)
         number = 0
         for piece in self._pieces(bad):
             if not names and len(piece.columns):
-                written = list(piece.columns)
-                names = self._reading.names(self.path, written, self.task)
+                names = self._reading.names(self.path, list(piece.columns), self.task)
                 self._has_languages = "language" in names.values()
-                if missing := [name for name in self._texts if name not in names.values()]:
-                    hint, columns = offered_columns(written, self.task), list(map(repr, written))
-                    lacking = message("corpus_file.no_column", name=self.path, column=missing[0], columns=columns)
-                    raise BadFile(joined("list.also", [lacking, *hint]), parameter="columns" if hint else "")
             piece = piece.rename(columns=names)
             piece = piece.loc[:, ~piece.columns.duplicated()]
-            own = [name for name in piece.columns if name not in (*_KNOWN, *self._texts)]
+            own = [name for name in piece.columns if name not in (*_KNOWN, *texts)]
             self.attributes = tuple(dict.fromkeys([*self.attributes, *own]))
-            for line, row in zip(piece.index, piece.to_dict("records"), strict=True):
+            for line, cells in zip(piece.index, piece.to_dict("records"), strict=True):
                 number += 1
-                known = {name: "" if row.get(name) is None else as_text(row[name]) for name in (*_KNOWN, _TARGET)}
-                key = known["id"] if "id" in names.values() else str(number)
-                target = known[_TARGET] if self.task == "translation" else ""
-                held = {name: row[name] for name in own if row[name] is not None}
+                fields = {name: "" if cells.get(name) is None else as_text(cells[name]) for name in (*_KNOWN, _TARGET)}
+                fields["id"] = fields["id"] if "id" in names.values() else str(number)
+                fields["language"] = fields["language"] or self._default
+                held = {name: cells[name] for name in own if cells[name] is not None}
                 kept = {name: it if isinstance(it, str) else canonical(it) for name, it in held.items()}
-                texts, language = tuple(row.get(name) for name in self._texts), known["language"] or self._default
-                yield _Record(line, key, texts, language, target, known["gold"], known["document"], kept)
+                if reason := _fault({name: cells.get(name) for name in texts}, fields, kept):
+                    bad.append((line, reason))
+                    continue
+                target = fields[_TARGET] if self.task == "translation" else ""
+                written = [normal_text(cells[name]) for name in texts]
+                subject = Input.of(*written, language=fields["language"], target=target or None)
+                yield line, Row(fields["id"], subject, fields["gold"] or None, fields["document"] or None, kept)
 
     def _read_gold(self, golds: Mapping[str, list[int]], bad: Faults) -> set[str]:
         """Read the label that each gold of the file stands for; return those that stand for none, whose rows are bad.
-        Takes the scheme from them where there is none. Raises BadFile for a reading of labels that are not there."""
-        written = {gold for gold in golds if gold}
-        folded = {gold.casefold() for gold in written}
-        if absent := [name for name in self._reading.labels if name.strip().casefold() not in folded]:
-            found = sorted(written)[:_LOOKED_AT] or message("list.none")
-            problem = message("corpus_file.no_such_label", file=self.path, label=absent[0], labels=found)
-            raise BadFile(problem, parameter="labels")
+        Takes the scheme from them where there is none."""
         meant = {gold: self._reading.label(gold) for gold in golds}
         if self.task == "classification":
             self.task = _with_scheme(self.path, list(filter(None, meant.values())), self._reading)
         definition, label_of, unknown = get_task(self.task), gold_of(self.task), set[str]()
         self._labels = {gold: label_of(label) if label else None for gold, label in meant.items()}
         self.labelled = sum(len(golds[gold]) for gold, label in self._labels.items() if label)  # Rows with a gold label
+        allowed = [*labels_to_write(definition), *["a number from 0 to 1"] * (base_of(self.task) == "similarity")]
         for gold, label in meant.items():
             if label and definition.question_kind == "pair":
-                bad += zip(golds[gold], repeat(message("corpus_file.no_gold", gold=label, task=self.task)))
+                reason = message("corpus_file.no_gold", gold=label, task=self.task)
             elif label and self._labels[gold] is None:
-                numbers = [message("corpus_file.number")] if base_of(self.task) == "similarity" else []
-                allowed = [*labels_to_write(definition), *numbers]
-                bad += zip(golds[gold], repeat(message("corpus_file.unknown_gold", gold=label, allowed=allowed)))
+                reason = message("corpus_file.unknown_gold", gold=label, allowed=allowed)
                 unknown.add(label)
+            else:
+                continue
+            bad += [(line, reason) for line in golds[gold]]
         return unknown
 
     def needs(self) -> str | None:
@@ -262,34 +248,8 @@ class FileCorpus:
         return self._fingerprint
 
     def rows(self) -> Iterator[Row]:
-        for record in self._records([]) if self._kept is None else self._kept:
-            texts = map(normal_text, record.texts)
-            subject = Input.of(*texts, language=record.language, target=record.target or None)
-            yield Row(record.id, subject, self._labels[record.gold], record.document or None, record.own)
-
-
-class FrameCorpus(FileCorpus):
-    """The rows of a pandas DataFrame, with the columns of a file; a field that is missing (NaN, None) is empty.
-
-    In messages the frame has its `name`, and its rows are counted from 1. Raises as `FileCorpus` does.
-    """
-
-    def __init__(
-        self,
-        frame: "pd.DataFrame",
-        name: str = "frame",
-        task: str = "sentiment",
-        unit: Unit | None = None,
-        language: str | None = None,
-        reading: Reading = AS_IT_IS,
-    ):
-        self.path = Path(name)
-        self.name = name
-        self._frame = plain_frame(frame, name)
-        self._fill(task, unit, language, reading)
-
-    def _pieces(self, bad: Faults) -> "Iterator[pd.DataFrame]":
-        return iter([self._frame])
+        rows = (row for _, row in self._raw_rows([])) if self._kept is None else self._kept
+        return (replace(row, gold=self._labels[row.gold or ""]) for row in rows)
 
 
 def unit_of(rows: Sequence[Row]) -> Unit:
@@ -298,23 +258,21 @@ def unit_of(rows: Sequence[Row]) -> Unit:
     return "document" if median_high(sentences) > 1 else "sentence"
 
 
-def _fault(record: _Record, names: Sequence[str]) -> str | None:
-    for name, text in zip(names, record.texts, strict=True):
-        if text is None:
-            return message("corpus_file.no_text", column=name)
+def _fault(texts: Mapping[str, object], fields: Mapping[str, str], own: Mapping[str, str]) -> str | None:
+    """Return why a row cannot be a source; None where it can."""
+    for name, text in texts.items():
         if not isinstance(text, str):
             return message("corpus_file.no_string", column=name, example=canonical(text)[:40])
         if not text:
-            return message("corpus_file.empty_text", column=name)
+            return message("file.empty_column", column=name)
         if len(text) > LONGEST // 4 and (size := len(text.encode("utf-8", "surrogatepass"))) > LONGEST:
             return message("corpus_file.long_text", column=name, size=size, most=LONGEST)
-    fields = {"id": record.id, "gold": record.gold, "language": record.language, "document": record.document}
-    for name, value in (fields | dict(zip(names, record.texts, strict=True)) | record.own).items():
-        if what := unstorable(value):
+    for name, value in {**fields, **texts, **own}.items():
+        if what := unstorable(str(value)):
             return message("corpus_file.unstorable", column=name, what=what)
-    if not is_code(record.language):
-        return message("wrong.language", language=record.language)
-    return None if record.id else message("corpus_file.empty_id")
+    if not is_code(fields["language"]):
+        return message("wrong.language", language=fields["language"])
+    return None if fields["id"] else message("file.empty_column", column="id")
 
 
 # Gold labels.
@@ -323,23 +281,20 @@ def _fault(record: _Record, names: Sequence[str]) -> str | None:
 def gold_of(task: str) -> Callable[[str], str | None]:
     """Return what reads gold of a file for a task: a label in any case; for similarity a number from 0 to 1, too."""
     spelled = label_reader(get_task(task))
+    scored = base_of(task) == "similarity"
 
     def read(gold: str) -> str | None:
-        label = spelled(gold)
-        if label is None and base_of(task) == "similarity":
-            score = _number(gold)
-            return level_of(score) if score is not None and 0 <= score <= 1 else None
-        return label
+        score = _number(gold) if scored else math.nan
+        return level_of(score) if 0 <= score <= 1 else spelled(gold)
 
     return read
 
 
-def _number(gold: str) -> float | None:
+def _number(gold: str) -> float:
     try:
-        number = float(gold)
+        return float(gold)
     except ValueError:
-        return None
-    return number if math.isfinite(number) else None
+        return math.nan
 
 
 def _with_scheme(path: Path, golds: Sequence[str], reading: Reading) -> str:
@@ -349,13 +304,15 @@ def _with_scheme(path: Path, golds: Sequence[str], reading: Reading) -> str:
         labels.setdefault(gold.casefold(), gold)
     if missing := sorted(MISSING.intersection(golds) - set(reading.labels.values())):
         pairs = ",".join(f"{name}=" for name in missing)
-        raise BadFile(message("corpus_file.missing_labels", file=path, labels=missing, pairs=pairs), parameter="labels")
+        what = f"{', '.join(missing)} in the column gold stand for no label in R, pandas and SQL"
+        raise BadFile(f"{path}: {what}; labels={pairs} reads them so", parameter="labels")
     if len(labels) < 2:
         raise BadFile(message("corpus_file.no_labels", file=path))
     if len(labels) > _MOST_LABELS:
         raise BadFile(message("corpus_file.many_labels", file=path, count=len(labels), most=_MOST_LABELS))
     if with_comma := [label for label in labels.values() if "," in label]:
-        raise BadFile(message("corpus_file.comma", file=path, label=with_comma[0]))
+        advice = "write it without, or with + between several labels of a text and the task classification/a+b"
+        raise BadFile(f"{path}: the gold label {with_comma[0]!r} has a comma, which separates labels; {advice}")
     return f"classification/{','.join(sorted(labels.values()))}"
 
 
@@ -379,6 +336,12 @@ _NUMBERED: tuple[Mapping[float, str], ...] = (
 )  # What numbers stand for where a file has both ends of a scale, and no others
 
 
+_OWN_SCHEME = (
+    "with labels of its own the task is classification, or classification/a,b to name them; labels=THEIRS=OURS reads "
+    "them as ours"
+)
+
+
 def offered_columns(head: Sequence[str], task: str) -> list[str]:
     """Return the columns that may be meant for the texts of a task and for gold; nothing where that is not clear."""
     definition, free, meant = get_task(task), list(head), dict[str, str]()
@@ -390,7 +353,7 @@ def offered_columns(head: Sequence[str], task: str) -> list[str]:
             free.remove(near)
     offered = [f"{ours}={name}" for ours, name in meant.items() if name.lower() != ours]
     known = offered and {*texts} <= meant.keys()
-    return [message("corpus_file.offer_columns", columns=",".join(offered))] if known else []
+    return [f"columns={','.join(offered)} reads these"] if known else []
 
 
 def offered_labels(unknown: Collection[str], task: str) -> list[str]:
@@ -398,14 +361,14 @@ def offered_labels(unknown: Collection[str], task: str) -> list[str]:
     guess = guessed_labels(unknown, get_task(task).labels)
     if guess and all(label is not None for label in guess.values()):
         pairs = ",".join(f"{gold}={label}" for gold, label in guess.items())
-        return [message("corpus_file.offer_labels", labels=pairs, task=base_of(task))]
-    return [message("corpus_file.offer_task")] if guess and get_task(task).texts == 1 else []
+        return [f"labels={pairs} reads them as those of {base_of(task)}"]
+    return [_OWN_SCHEME] if guess and get_task(task).texts == 1 else []
 
 
 def guessed_labels(unknown: Collection[str], labels: Sequence[str]) -> dict[str, str | None]:
     """Return for each label of a file, sorted, the task's that it seems to stand for: "" where it says that there is
     none, None where nothing is clear."""
-    numbers = {gold: number for gold in unknown if (number := _number(gold)) is not None}
+    numbers = {gold: number for gold in unknown if not math.isnan(number := _number(gold))}
     values = set(numbers.values())
     fits = (scale for scale in _NUMBERED if {min(scale), max(scale)} <= values <= scale.keys())
     scale = next((scale for scale in fits if set(scale.values()) <= set(labels)), {})
@@ -420,16 +383,11 @@ def guessed_labels(unknown: Collection[str], labels: Sequence[str]) -> dict[str,
 # Texts that are in another language than a file is taken to be in.
 
 _SCRIPTS = {
-    "Arabic": "\u0600-\u06ff",
-    "Russian": "\u0400-\u04ff",
-    "Greek": "\u0370-\u03ff",
-    "Hebrew": "\u0590-\u05ff",
-    "Hindi": "\u0900-\u097f",
-    "Thai": "\u0e00-\u0e7f",
-    "Korean": "\uac00-\ud7af",
-    "Japanese": "\u3040-\u30ff",
+    "Arabic": "\u0600-\u06ff", "Russian": "\u0400-\u04ff", "Greek": "\u0370-\u03ff", "Hebrew": "\u0590-\u05ff",
+    "Hindi": "\u0900-\u097f", "Thai": "\u0e00-\u0e7f", "Korean": "\uac00-\ud7af", "Japanese": "\u3040-\u30ff",
     "Chinese": "\u4e00-\u9fff",
-}  # Language -> the letters that are its alone, or of few others; Japanese before Chinese, whose signs it has, too
+}  # Language -> the letters that are its alone, or of few others  # fmt: skip
+# Japanese stands before Chinese, whose signs it has, too.
 _OF_LATIN = {"Spanish": "es", "French": "fr", "German": "de", "Italian": "it", "Portuguese": "pt", "Dutch": "nl"}
 _SHARE = 0.1  # Share of texts in other languages above which a file is refused: a few among many are told, and run
 _LEAST = 4  # Usual words of a language from which on a text is in it
@@ -461,6 +419,8 @@ def refuse_other_languages(file: object, texts: Sequence[str]) -> None:
     """Raise BadFile where more than a tenth of the texts of a file that says no language cannot be in English."""
     counts = Counter(filter(None, map(other_language, texts)))
     if counts.total() > _SHARE * len(texts):
-        named = with_commas([language for language, _ in counts.most_common()])
-        values = {"file": file, "number": counts.total(), "texts": len(texts), "language": named}
-        raise BadFile(message("corpus_file.other_language", **values), parameter="language")
+        named = (
+            f"{counts.total()} of {len(texts)} texts look {', '.join(language for language, _ in counts.most_common())}"
+        )
+        advice = "say the language of each in a column `language`, or of all with language=CODE"
+        raise BadFile(f"{file}: {named}; {advice}", parameter="language")

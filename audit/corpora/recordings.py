@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,10 +34,7 @@ CHAINS = ("system", "source", "pivot", "target", "direct", "alternate")
 _WANTED = f"a CSV with the columns {','.join(PLAIN)} is needed"
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 KINDS: Mapping[str, str] = {
-    "malformed": "with another number of fields than the header, or with characters that are none (left out)",
-    "empty": "with an empty field (left out)",
-    "unknown_language": "with an unknown language code (left out)",
-    "same_language": "whose languages are the same (left out)",
+    "unusable": "with an empty field, another number of fields, or languages that are unknown or the same (left out)",
     "duplicate": "equal to an earlier one (used once)",
     "contradictory": "with another translation of the same text (the first one counts)",
     "entities": "with HTML entities (unescaped)",
@@ -79,13 +76,9 @@ class Recording:
     def systems(self) -> list[str]:
         return sorted(self.outputs)
 
-    @cached_property
-    def versions(self) -> dict[str, str]:
-        """A fingerprint of each engine's translations; the order of rows and line ends make no difference."""
-        return {
-            system: fingerprint(part for ask in sorted(translations) for part in (*ask, translations[ask]))
-            for system, translations in self.outputs.items()
-        }
+    def version(self, system: str) -> str:
+        """Return a fingerprint of an engine's translations; the order of rows and line ends make no difference."""
+        return fingerprint(part for ask, said in sorted(self.outputs[system].items()) for part in (*ask, said))
 
     def source_languages(self, system: str | None = None) -> list[str]:
         """Return the languages of the original texts, or of all texts that an engine translated, sorted."""
@@ -94,11 +87,9 @@ class Recording:
     @property
     def remark(self) -> str:
         """What was read and what was wrong with it, in one line."""
-        line = f"{self.path}: {counted(self.rows, 'recorded row')} of {counted(len(self.outputs), 'system')}"
-        wrong = (
-            f"{counted(self.problems[kind], 'row')} {words}" for kind, words in KINDS.items() if self.problems[kind]
-        )
-        return "; ".join([line, *wrong])
+        read = f"{self.path}: {counted(self.rows, 'recorded row')} of {counted(len(self.outputs), 'system')}"
+        wrong = [(self.problems[kind], words) for kind, words in KINDS.items() if self.problems[kind]]
+        return "; ".join([read, *(f"{counted(number, 'row')} {words}" for number, words in wrong)])
 
     def add(self, system: str, ask: Ask, translation: str, repeats: bool = False) -> None:
         """Keep a translation, the first one of a text; `repeats`: it may be there already without being a problem."""
@@ -110,21 +101,14 @@ class Recording:
 
     def usable(self, table: "pd.DataFrame", needed: Sequence[str], languages: list[str], texts: list[str]) -> Any:
         """Return the rows of a table that can be used, with languages and texts as we spell them; counts the others."""
-
-        def without(kind: str, rows: "pd.DataFrame", wrong: "pd.Series[bool]") -> "pd.DataFrame":
-            self.problems[kind] += int(wrong.sum())
-            return rows[~wrong]
-
+        codes = table.assign(**{name: table[name].map(language_code) for name in languages})
+        clean = codes.assign(**{name: codes[name].map(unescape_entities).str.strip() for name in texts})
         torn = table.apply(lambda column: column.str.contains("\0", regex=False)).any(axis=1)
-        rows = without("malformed", table, torn)
-        rows = without("empty", rows, (rows[[*needed]] == "").any(axis=1))
-        rows = rows.assign(**{name: rows[name].map(language_code) for name in languages})
-        rows = without("unknown_language", rows, rows[languages].isna().any(axis=1))
-        rows = without("same_language", rows, rows[languages[0]] == rows[languages[1]])
-        clean = rows.assign(**{name: rows[name].map(unescape_entities).str.strip() for name in texts})
-        clean = without("empty", clean, (clean[texts] == "").any(axis=1))
-        self.problems["entities"] += int((clean[texts] != rows.loc[clean.index, texts]).any(axis=1).sum())
-        return clean.itertuples()
+        usable = ~torn & ~(clean[[*needed]] == "").any(axis=1) & clean[languages].notna().all(axis=1)
+        usable &= clean[languages[0]] != clean[languages[1]]
+        self.problems["unusable"] += int((~usable).sum())
+        self.problems["entities"] += int((clean[usable][texts] != table[usable][texts]).any(axis=1).sum())
+        return clean[usable].itertuples()
 
 
 def read_recording(path: str | Path) -> Recording:
@@ -135,8 +119,6 @@ def read_recording(path: str | Path) -> Recording:
     if not place.is_dir():
         refuse_no_file(place)
     files = sorted(file for file in place.iterdir() if file.suffix.lower() == ".csv") if place.is_dir() else [place]
-    if not files:
-        raise BadFile(f"{path}: there is no .csv in the folder; {_WANTED}")
     return _read(str(path), tuple((str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files))
 
 
@@ -147,7 +129,7 @@ def _read(path: str, stamps: tuple[tuple[str, int, int], ...]) -> Recording:
         bad: list[tuple[int, str]] = []
         table = read_table(name, (), (*PLAIN, *CHAINS), bad=bad)
         recording.rows += len(table) + len(bad)
-        recording.problems["malformed"] += len(bad)
+        recording.problems["unusable"] += len(bad)
         wanted = CHAINS if {"pivot", "alternate"} & set(table) else PLAIN
         if missing := [column for column in wanted if column not in table]:
             there = ", ".join(map(repr, table)) or "none"
@@ -160,10 +142,9 @@ def _read(path: str, stamps: tuple[tuple[str, int, int], ...]) -> Recording:
             ask = Ask(row.source_language, row.target_language, key_of(row.source))
             recording.originals.setdefault(ask, row.source)
             recording.add(row.system, ask, row.translation)
-    if len(chains) == len(stamps):
-        raise BadFile(f"{path}: chains alone do not say what their first translation was; beside them, {_WANTED}")
     if not recording.outputs:
-        raise BadFile(f"{path}: none of its {recording.rows:,} rows can be used ({recording.remark}); {_WANTED}")
+        alone = "; chains alone do not say what their first translation was" if chains else ""
+        raise BadFile(f"{path}: none of its {recording.rows:,} rows can be used ({recording.remark}{alone}); {_WANTED}")
     for table in chains:
         _complete(recording, table)
     return recording
@@ -186,10 +167,8 @@ def _complete(recording: Recording, table: "pd.DataFrame") -> None:
             recording.add(row.system, ask, row.direct, repeats=True)
 
 
-# The texts that engines were once asked to translate, each toward the languages it was translated into.
-#
-# Named `recorded:PATH`, as the systems that answer from the same files are (`audit.systems.recorded`); with some of the
-# languages behind an @ (`recorded:PATH@es,fr`), the texts that were translated into those.
+# The texts that engines were asked to translate, each toward the languages it was translated into: `recorded:PATH`,
+# as the systems that answer from the same files are called; `recorded:PATH@es,fr` has those into these languages.
 
 
 class RecordedTexts:
@@ -250,10 +229,8 @@ def _row(ask: Ask, text: str) -> Row:
     return Row(f"{cluster}@{ask.target_language}", subject, cluster=cluster, attributes=attributes)
 
 
-# Corpora to translate: the texts of any corpus of single texts, each into some languages.
-#
-# Named `CORPUS@es,fr`: each text is one source for each target language, and the sources of one text are one cluster.
-# Gold and scheme of the corpus's own task say nothing about translations and are left out.
+# Corpora to translate, `CORPUS@es,fr`: each text is one source for each target language, and those of one text are
+# one cluster. Gold and scheme of the corpus's own task say nothing about translations and are left out.
 
 
 def split_targets(name: str) -> tuple[str, tuple[str, ...]]:
@@ -275,9 +252,8 @@ def check_targets(file: str, rows: Iterable[Row]) -> None:
         target = row.input.target
         if target is None or not is_code(target):
             says = f"has target_language {target!r:.40}" if target else "does not say which language to translate into"
-            codes = "give every row a code such as es, zh or pt-BR in a column target_language"
-            whole = "or say targets=es,fr for the whole file"
-            raise BadFile(f"{file}: row {row.key!r} {says}; {codes}, {whole}", parameter="targets")
+            advice = "give every row a code such as es, zh or pt-BR in a column target_language, or say targets=es,fr"
+            raise BadFile(f"{file}: row {row.key!r} {says}; {advice} for the whole file", parameter="targets")
 
 
 class Toward:

@@ -58,29 +58,28 @@ def sliced(parts: int = PARTS, whole: bool = False, names: Sequence[str] = ()) -
 
 
 def find_slicing(spec: str | SliceFunction) -> Slicing:
-    """The slicing of a registered name, NAME or NAME:ARGUMENT, of a column of the corpus, or of a function. Raises
-    AuditError for a pattern or column that is none."""
+    """Return the slicing of a registered name, NAME or NAME:ARGUMENT, of a column of the corpus, or of a function.
+    Raises AuditError for a pattern or column that is none."""
+    name, colon, argument = spec.partition(":") if isinstance(spec, str) else ("", "", "")
     if not isinstance(spec, str):
-        return _slicing(getattr(spec, "__name__", type(spec).__name__).strip("<>"), spec)
-    name, colon, argument = spec.partition(":")
-    if name not in SLICES or (colon and name not in ARGUMENTS):
+        function: Callable[..., Any] = spec
+        name = getattr(spec, "__name__", type(spec).__name__).strip("<>")
+    elif name not in SLICES or (colon and name not in ARGUMENTS):
         return find_slicing(f"{COLUMN}:{spec}")
-    if name in ARGUMENTS and not argument.strip():
+    elif name in ARGUMENTS and not argument.strip():
         raise AuditError(f"slice {spec!r} needs an argument; write {name}:{ARGUMENTS[name]}", parameter="slices")
-    function = SLICES[name]
-    if name == COLUMN:  # a column goes by its own name, unless that is a slice function's
-        called = spec if argument in SLICES else argument
-        return Slicing(called, function(argument), column=argument)
-    return _slicing(spec, function(argument) if colon else function)
-
-
-def _slicing(name: str, function: Callable[..., Any]) -> Slicing:
+    else:
+        function, column = SLICES[name](argument) if colon else SLICES[name], argument
+        if name == COLUMN:  # a column goes by its own name, unless that is a slice function's
+            return Slicing(spec if column in SLICES else column, function, column=column)
+        name = spec
     return Slicing(name, function, **getattr(function, "slicing", {}))
 
 
 def divide(slicing: Slicing, rows: Sequence[Row]) -> tuple[list[str | None], list[str]]:
-    """The slice of each row (None: in none), and the slices that have an order of their own, or may be empty, in order.
-    Raises AuditError where the function fails, or returns something else than a name, a truth, a number or None."""
+    """Return the slice of each row (None: in none), and the slices that have an order of their own, or may be empty, in
+    order. Raises AuditError where the function fails, or returns something else than a name, a truth, a number or None.
+    """
     values: list[Any] = []
     try:
         values += slicing.function(rows) if slicing.whole else map(slicing.function, rows)
@@ -97,13 +96,9 @@ def divide(slicing: Slicing, rows: Sequence[Row]) -> tuple[list[str | None], lis
         return [None if value is None else YES if value else NO for value in values], [YES, NO]
     if kinds and all(issubclass(kind, int | float | np.number) for kind in kinds):
         return cut([None if value is None else float(value) for value in values], slicing.parts)
-    for row, value in zip(rows, values, strict=True):
-        if value is not None and not isinstance(value, str):
-            raise AuditError(
-                f"slice {slicing.name!r} is {type(value).__name__} for the row {row.key}; allowed are a name, "
-                "yes or no (bool), a number, or None",
-                parameter="slices",
-            )
+    if other := [kind.__name__ for kind in kinds if not issubclass(kind, str)]:
+        allowed = "allowed are a name, yes or no (bool), a number, or None"
+        raise AuditError(f"slice {slicing.name!r} is {other[0]} for some rows; {allowed}", parameter="slices")
     names = [" ".join(value.split()) if type(value) is str else value for value in values]
     return [name or None for name in names], list(slicing.names)
 

@@ -15,12 +15,12 @@ from audit.exchange.export import to_export
 from audit.judging.accounts import reading_as
 from audit.judging.answers import is_counted
 from audit.judging.labels import QUESTION, exported_id
-from audit.judging.words import own_words
+from audit.judging.words import words_of
 from audit.store.copying import in_utc
 from audit.store.core import annotator, answer, input_table, judge_answer, judgement, question
 from audit.store.dump import spelled
 from audit.studies.deviations import questions_of
-from audit.tasks import Input, Task, base_of, get_task, lists_answers, matches, takes_several, wording
+from audit.tasks import Input, Task, base_of, get_task, lists_answers, matches, takes_several
 from audit.tasks.classification import PLUS
 from audit.tasks.questions import ABOUT_OUTPUTS, UNSURE
 
@@ -31,6 +31,8 @@ LANGUAGE, TARGET = "language", "target_language"
 _ASKED = select(question, input_table.c.texts, input_table.c.languages).join(
     input_table, input_table.c.id == question.c.input_id
 )
+ASKED = "question"
+"""And under which they have what is asked, in the words of its study."""
 
 
 def to_label_studio(
@@ -75,9 +77,9 @@ def _config(connection: Connection, task: Task) -> str:
     What comes back of a choice is the label, its `alias`. Of a translation the codes of the two languages stand above
     text and output.
     """
-    words, several = wording(task.name, own=own_words(connection, task.name)), takes_several([task.name])
+    words, several = words_of(connection).wording(task.name), takes_several([task.name])
     view = Element("View")
-    shown = [(words.question, LANGUAGE, OBJECT)]
+    shown = [(f"${ASKED}", LANGUAGE, OBJECT)]
     shown += [(words.output, TARGET, OUTPUT)] if task.question_kind == "pair" else []
     for header, language, name in shown:
         SubElement(view, "Header", value=header)
@@ -103,6 +105,7 @@ def _tasks(connection: Connection, task: str) -> list[dict[str, Any]]:
         .order_by(judgement.c.id)
     )
     several, annotations = takes_several([task]), dict[int, list[dict[str, Any]]]()
+    words = words_of(connection)
     for vote in connection.execute(votes):
         annotations.setdefault(vote.question_id, []).append(_annotation(vote, several))
     # Questions that were made for a judge that is a model are none of people's.
@@ -114,6 +117,7 @@ def _tasks(connection: Connection, task: str) -> list[dict[str, Any]]:
         item = Input.stored(row.texts, row.languages)
         data: dict[str, Any] = {OBJECT: "\n\n".join(item.texts), LANGUAGE: ",".join(item.languages[: len(item.texts)])}
         data |= {TARGET: item.target, QUESTION: bytes(row.key).hex(), OUTPUT: row.output}
+        data[ASKED] = words.wording(task, study_id=row.study_id).question
         known = {name: value for name, value in data.items() if value is not None}
         entries.append({"id": row.id, "data": known, "annotations": annotations.get(row.id, []), "predictions": []})
     return entries

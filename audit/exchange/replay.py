@@ -17,7 +17,7 @@ from sqlalchemy import Engine, select
 from audit.errors import AuditError, BadFile
 from audit.exchange.export import FORMAT, MANIFEST, document
 from audit.files import read_json
-from audit.reports.preference import read_weights
+from audit.reports.options import read_weights
 from audit.reports.study import study_report
 from audit.store import open_store, tables
 from audit.store.copying import filled

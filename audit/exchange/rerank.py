@@ -12,7 +12,7 @@ from audit.files import read_table, refuse_bad_rows, sha_of
 from audit.reports.basis import basis_of_totals
 from audit.reports.build import METHOD, build_report
 from audit.reports.document import Entry
-from audit.reports.preference import Weights
+from audit.reports.options import Weights
 from audit.reports.study import settings_of
 from audit.statistics.intervals import Target, get_target
 

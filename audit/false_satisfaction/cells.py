@@ -232,8 +232,8 @@ def _judged(
         numbers = len(at), false.sum(), open.sum(), (drawn != NOT_ASKED).sum(), (drawn == OPEN).sum()
         for of_name, number in zip(counts.values(), numbers, strict=True):
             of_name[cell.place] = number
-        known = {"false": false, "open": open, "q": standing.q[of][at, column]}
-        rows.append(cell.rows(at) | known | {"group": cell.population.group[of][at, column]})
+        answered = {"false": false, "open": open, "q": standing.q[of][at, column]}
+        rows.append(cell.rows(at) | answered | {"group": cell.population.group[of][at, column]})
     columns = _together(rows, false=np.int8, open=np.int8, q=float, group=np.int64)
     group = columns.pop("group")
     return Judged(**columns), group, counts
@@ -255,7 +255,7 @@ def _checks(connection: Connection, only: int | None) -> tuple[list[StudyRow], C
         query = query.where(study.c.id == only)
     studies: list[Any] = [dict(row) for row in connection.execute(query).mappings()]
     if not studies:
-        raise AuditError(message("cells.no_studies") if only is None else message("cells.no_study", study=only))
+        raise AuditError(message("cells.no_studies") if only is None else f"there is no study {only}")
     return studies, checked(connection, [row["id"] for row in studies])
 
 

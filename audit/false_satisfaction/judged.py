@@ -16,10 +16,9 @@ from sqlalchemy import Connection, select
 
 from audit.errors import AuditError
 from audit.false_satisfaction.population import Population
-from audit.false_satisfaction.resolution import Drawn, carried_labels, never_carries, satisfied_groups
+from audit.false_satisfaction.resolution import Drawn, Step, carried_labels, never_carries, satisfied_groups, wrong_step
 from audit.messages import message, with_commas
 from audit.store.core import judge, judge_answer, question
-from audit.tasks import get_task
 from audit.tasks.questions import ABOUT_OUTPUTS, Subject
 
 JUDGE = "judge:"
@@ -59,14 +58,14 @@ def stored_judges(connection: Connection) -> list[JudgeRow]:
 def find_judge(connection: Connection, name: str) -> JudgeRow:
     """The judge of this name, `NAME@VERSION`, or `#` and its number. Raises AuditError for none, or several."""
     judges = stored_judges(connection)
-    found = [one for one in judges if one.called(name)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = with_commas(f"#{one.id} ({one.name}@{one.version})" for one in found)
+    named = [judge_row for judge_row in judges if judge_row.called(name)]
+    if len(named) == 1:
+        return named[0]
+    if named:
+        names = with_commas(f"#{judge_row.id} ({judge_row.name}@{judge_row.version})" for judge_row in named)
         problem = f"several judges have the name {name!r}: {names}; name one of these, by its number"
         raise AuditError(problem, parameter="proxy")
-    names = with_commas(dict.fromkeys(one.name for one in judges)) or message("list.none")
+    names = with_commas(dict.fromkeys(judge_row.name for judge_row in judges)) or message("list.none")
     raise AuditError(f"there is no judge {name!r} in this database; there are {names}")
 
 
@@ -81,44 +80,42 @@ def opinions_of(connection: Connection, judge_id: int, variant: int = 0) -> dict
 
 def last_answers(connection: Connection, judge_id: int, variant: int = 0) -> list[Any]:
     """Rows question_id, task, kind, input_id, output, answer, attempt: the last attempt of each question."""
-    given, about = judge_answer.c, (question.c.task, question.c.kind, question.c.input_id, question.c.output)
+    answers, about = judge_answer.c, (question.c.task, question.c.kind, question.c.input_id, question.c.output)
     query = (
-        select(given.question_id, *about, given.answer, given.attempt)
-        .join(question, question.c.id == given.question_id)
-        .where(given.judge_id == judge_id, given.variant == variant)
-        .order_by(given.question_id, given.attempt)
+        select(answers.question_id, *about, answers.answer, answers.attempt)
+        .join(question, question.c.id == answers.question_id)
+        .where(answers.judge_id == judge_id, answers.variant == variant)
+        .order_by(answers.question_id, answers.attempt)
     )
     return list({row.question_id: row for row in connection.execute(query)}.values())
 
 
 def predicted(drawn: Drawn, opinions: Opinions) -> tuple[float, tuple[Subject, ...]]:
-    """The rule of `resolution.settle_group` for a judge's answers: one wrong output makes a group false. Returns 1 for
-    false, 0 for true, `UNKNOWN`, or NaN where it was not asked all that it takes, and what it is to be asked then.
+    """Return what a judge's answers make of a group: 1 false, 0 true, `UNKNOWN`, or NaN where it was not asked all that
+    it takes; and what it is to be asked then, at once.
 
-    What it says hangs on the group and on what the judge answered when asked about it, and on nothing else: not on what
-    else happens to have been asked. Every direct answer that a group needs is asked for at once.
+    This hangs on the group and on what the judge answered when asked about it, and on nothing else: not on what else
+    happens to have been asked.
     """
-    source, direct = drawn.source, never_carries(drawn.carry, drawn.task)
-    waits_for, value = dict[Subject, None](), 0.0
-    for step in drawn.steps:
-        opinion = None
-        if source is not None and step is not source and not direct:
-            about_source = opinions.get(drawn.subject(source))
-            if not about_source:  # the source is asked about first, and what is unsure of it is unsure of all
-                opinion = about_source
-                if about_source is None:
-                    waits_for[drawn.subject(source)] = None
-                    continue
-            elif drawn.corresponds:
-                opinion = carried_labels(drawn, step, source, about_source)
-        opinion = opinions.get(drawn.subject(step)) if opinion is None else opinion
-        if opinion is None:
-            waits_for[drawn.subject(step)] = None
-        elif not opinion:
-            value = max(value, UNKNOWN)
-        elif get_task(drawn.task).is_wrong(step.output, opinion):
-            return 1.0, ()
-    return (math.nan if waits_for else value), tuple(waits_for)
+    answers = [_opinion(drawn, step, opinions) for step in drawn.steps]
+    if wrong_step(drawn, [labels for labels, _ in answers]) is not None:
+        return 1.0, ()
+    if waits_for := dict.fromkeys(subject for labels, subject in answers if labels is None):
+        return math.nan, tuple(waits_for)
+    return (0.0 if all(labels for labels, _ in answers) else UNKNOWN), ()
+
+
+def _opinion(drawn: Drawn, step: Step, opinions: Opinions) -> tuple[frozenset[str] | None, Subject]:
+    """What a judge says of a step, and what it answers for that: what is carried goes before a direct answer."""
+    source = drawn.source
+    if source is not None and step is not source and not never_carries(drawn.carry, drawn.task):
+        about_source = opinions.get(drawn.subject(source))
+        if not about_source:  # the source is asked about first, and what is unsure of it is unsure of all
+            return about_source, drawn.subject(source)
+        carried = carried_labels(drawn, step, source, about_source) if drawn.corresponds else None
+        if carried is not None:
+            return carried, drawn.subject(step)
+    return opinions.get(drawn.subject(step)), drawn.subject(step)
 
 
 def group_opinions(

@@ -129,8 +129,8 @@ def _scores(connection: Connection, population: Population) -> np.ndarray:
     )
     rows = np.array(connection.execute(query.order_by(output.c.attempt)).all(), float).reshape(-1, 3)
     place, scores = said.places(rows[:, 0]), np.full(said.code.shape, np.nan)
-    known = place >= 0
-    scores[place[known], np.searchsorted(systems, rows[known, 1])] = rows[known, 2]
+    there = place >= 0
+    scores[place[there], np.searchsorted(systems, rows[there, 1])] = rows[there, 2]
     return scores
 
 
@@ -172,6 +172,7 @@ def _numbers(name: str, rows: Sequence[Any], study: StudyRow) -> np.ndarray:
             numbers[index] = math.nan
         if not math.isfinite(numbers[index]):
             spelling = "missing" if value is None else repr(value)[:60]
-            where = {"row": row, "corpus": study["corpus"], "study": study["id"]}
-            raise AuditError(message("proxy.no_number", proxy=name, value=spelling, **where))
+            where = f"in row {row!r} of {study['corpus']} (study {study['id']})"
+            advice = "a proxy needs a finite number, such as 0.25, in every row"
+            raise AuditError(f"the proxy {name!r} is {spelling} {where}; {advice}")
     return numbers

@@ -64,9 +64,9 @@ class Wanted:
     """A question that people are to be asked, and how: the row of `question` as it should be.
 
     `input_id` of a question about a group is its source's; `priority` the best rank of a drawn group that waits for it,
-    `waits` how many drawn (group, system) pairs do, `studies` theirs, as `in_column` writes them; `annotators` how many
-    people answer it, `source_input_id` the source of which the input is a version, `output` the text that is asked
-    about together with the input.
+    `waits` how many drawn (group, system) pairs do; `annotators` how many people answer it, `study_id` the study in
+    whose words, `source_input_id` the source of which the input is a version, `output` the text that is asked about
+    together with the input.
     """
 
     task: str
@@ -76,7 +76,7 @@ class Wanted:
     priority: int
     waits: int = 1
     annotators: int = 2
-    studies: str = ""
+    study_id: int | None = None
     source_input_id: int | None = None
     output: str | None = None
     group_id: int | None = None
@@ -89,25 +89,6 @@ class Wanted:
         kind = kind_of(output)
         key = question_key(task, kind, input_key, output)
         return cls(task, kind, key, input_id, priority, output=output, **terms)
-
-
-def in_column(studies: Iterable[int]) -> str:
-    """Return ids of studies as the column `question.studies` has them.
-
-    >>> in_column([12, 1]), in_column([])
-    (',1,12,', '')
-    """
-    ids = ",".join(map(str, sorted(set(studies))))
-    return f",{ids}," if ids else ""
-
-
-def from_column(joined: str | None) -> tuple[int, ...]:
-    """Return ids of studies from a column that has them joined by commas.
-
-    >>> from_column(",1,12,"), from_column("")
-    ((1, 12), ())
-    """
-    return tuple(int(id) for id in (joined or "").split(",") if id)
 
 
 # Whether a relation holds in a group of a validity study. A question about a group is one question whatever study or
@@ -173,8 +154,8 @@ def wanted_groups(connection: Connection, relation_id: int | None = None) -> lis
         of, roles = relations[id], [(role, keys[input_id]) for role, input_id in members]
         first = min(rows, key=lambda row: (row.rank, row.group_id))
         rank = first.rank - (BEHIND if any(row.first for row in rows) else 0)
-        about, studies = source_input((id, members)), in_column(row.study_id for row in rows)
-        terms = (rank, len(rows), max(row.annotators for row in rows), studies, about)
+        about = source_input((id, members))
+        terms = (rank, len(rows), max(row.annotators for row in rows), min(row.study_id for row in rows), about)
         key = group_question_key(of.task, of.name, of.version, of.params, roles)
         wanted.append(Wanted(of.task, "group", key, about, *terms, group_id=first.group_id))
     return wanted
@@ -254,15 +235,16 @@ def wanted_about(connection: Connection, group_ids: Collection[int] | None = Non
     answers = known_answers(connection, inputs=around)
     waiting: dict[Subject, list[Drawn]] = {}
     audits: dict[Subject, list[Drawn]] = {}
-    # The source of the best-ranked group, settled or not: what a text is a version of stays while answers come in.
-    sources: dict[Subject, tuple[int, int, int, int]] = {}
+    # The first study, and there the source of the best-ranked group, settled or not: in whose words a text is asked
+    # about, and what it is a version of, stays while answers come in.
+    places: dict[Subject, tuple[int, int, int, int | None]] = {}
     for drawn in groups:
         settled = settle_group(drawn, answers)
-        if drawn.source is not None:
-            place = (drawn.rank, drawn.sample_id, drawn.group_id, drawn.source.input_id)
-            for step in drawn.steps:
-                subject = drawn.subject(step)
-                sources[subject] = min(place, sources.get(subject, place))
+        of = None if drawn.source is None else drawn.source.input_id
+        place = (samples[drawn.sample_id].study, drawn.rank, drawn.group_id, of)
+        for step in drawn.steps:
+            subject = drawn.subject(step)
+            places[subject] = min(place, places.get(subject, place))
         for subject in settled.waits_for:
             waiting.setdefault(subject, []).append(drawn)
         # A follow-up is audited once every member has an answer, so that its own leaves no member open.
@@ -279,8 +261,8 @@ def wanted_about(connection: Connection, group_ids: Collection[int] | None = Non
             entry = Wanted.about(
                 task, input_id, keys[input_id], said, least + min(drawn.rank for drawn in asking),
                 waits=len({(drawn.group_id, drawn.system_id) for drawn in asking}),
-                annotators=max(of.annotators for of in terms), studies=in_column(of.study for of in terms),
-                source_input_id=sources[subject][-1] if subject in sources else None,
+                annotators=max(of.annotators for of in terms),
+                study_id=places[subject][0], source_input_id=places[subject][-1],
             )  # fmt: skip
             wanted[entry.key] = entry
     return wanted
@@ -331,7 +313,6 @@ def wanted_ratings(connection: Connection) -> dict[bytes, Wanted]:
                 priority=min(entry.priority, priority),
                 waits=entry.waits + 1,
                 annotators=max(entry.annotators, terms.annotators),
-                studies=in_column([*from_column(entry.studies), row["study_id"]]),
             )
     return wanted
 
@@ -394,10 +375,10 @@ def queue_difference(connection: Connection) -> Difference:
     """Compare the queue with what all samples and answers make of it; writes nothing."""
     wanted = wanted_questions(connection)
     misplaced, idle = [], []
-    columns = (question.c.id, question.c.key, question.c.priority, question.c.waits, question.c.studies)
+    columns = (question.c.id, question.c.key, question.c.priority, question.c.waits)
     for id, key, *place in connection.execute(select(*columns).order_by(question.c.id)):
         expected = wanted.pop(bytes(key), None)
-        if expected is not None and [expected.priority, expected.waits, expected.studies] != place:
+        if expected is not None and [expected.priority, expected.waits] != place:
             misplaced.append(id)
         elif expected is None and place[0] is not None:
             idle.append(id)
@@ -422,7 +403,7 @@ def asked_by(connection: Connection, studies: Collection[int]) -> ColumnElement[
     """Condition on the table question: it is about a text, an output or a group of these studies (ids)."""
     if not connection.execute(select(study.c.id).where(study.c.id.not_in(studies)).limit(1)).first():
         return true()
-    asked = group.alias()
+    of_group = group.alias()
     systems = select(progress.c.system_id).where(progress.c.study_id.in_(studies))
     has_text = exists().where(member.c.input_id == question.c.input_id)
     has_text = has_text.where(group.c.id == member.c.group_id, group.c.study_id.in_(studies))
@@ -430,7 +411,8 @@ def asked_by(connection: Connection, studies: Collection[int]) -> ColumnElement[
         output.c.input_id == question.c.input_id, output.c.system_id.in_(systems), output.c.text == question.c.output
     )
     has_group = exists().where(
-        asked.c.id == question.c.group_id, group.c.relation_id == asked.c.relation_id, group.c.source_id == source.c.id,
+        of_group.c.id == question.c.group_id, group.c.relation_id == of_group.c.relation_id,
+        group.c.source_id == source.c.id,
         source.c.input_id == question.c.input_id, source.c.study_id.in_(studies),
     )  # fmt: skip
     return or_(

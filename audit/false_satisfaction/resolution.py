@@ -114,12 +114,10 @@ Answers = Mapping[Subject, KnownAnswer]
 
 def settle_group(drawn: Drawn, answers: Answers) -> Settled:
     """Apply the rule to one group."""
-    task, about_source = get_task(drawn.task), drawn.source
-    known = [answer_of(drawn, step, answers) for step in drawn.steps]
-    origins = tuple(one.origin if one else "" for one in known)
-    for number, (step, one) in enumerate(zip(drawn.steps, known, strict=True)):
-        if one and task.is_wrong(step.output, one.allowed):
-            return Settled(drawn, State.FALSE, (), number, origins)
+    about_source, counting = drawn.source, [answer_of(drawn, step, answers) for step in drawn.steps]
+    origins = tuple(counts.origin if counts else "" for counts in counting)
+    if (number := wrong_step(drawn, [counts.allowed if counts else None for counts in counting])) is not None:
+        return Settled(drawn, State.FALSE, (), number, origins)
     if all(origins):
         return Settled(drawn, State.TRUE, origins=origins)
     # The answer about the source may be carried, so follow-ups wait for it first.
@@ -127,6 +125,15 @@ def settle_group(drawn: Drawn, answers: Answers) -> Settled:
     waiting = (step for step, origin in zip(drawn.steps, origins, strict=True) if not origin)
     waits_for = dict.fromkeys(drawn.subject(step) for step in waiting if asks_all or step is about_source)
     return Settled(drawn, State.WAITING, tuple(waits_for), origins=origins)
+
+
+def wrong_step(drawn: Drawn, right: Sequence[Set[str] | None]) -> int | None:
+    """Return the number of the first step whose output is wrong, which makes the group a false satisfaction, given the
+    labels that are `right` about each step; None, and no label, say nothing of a step."""
+    is_wrong, steps = get_task(drawn.task).is_wrong, zip(drawn.steps, right, strict=True)
+    return next(
+        (number for number, (step, labels) in enumerate(steps) if labels and is_wrong(step.output, labels)), None
+    )
 
 
 def answer_of(drawn: Drawn, step: Step, answers: Answers) -> KnownAnswer | None:
@@ -137,17 +144,23 @@ def answer_of(drawn: Drawn, step: Step, answers: Answers) -> KnownAnswer | None:
 def carried_to(drawn: Drawn, step: Step, answers: Answers) -> KnownAnswer | None:
     """What the relation carries from the answer about the source to this step, whatever is known of it directly."""
     of = drawn.source
-    if of is None or step is of or not drawn.corresponds or (known := answers.get(drawn.subject(of))) is None:
+    if of is None or step is of or not drawn.corresponds or (of_source := answers.get(drawn.subject(of))) is None:
         return None
-    allowed = carried_labels(drawn, step, of, known.allowed)
-    return KnownAnswer(allowed, f"{CARRIED} {known.origin}") if allowed else None
+    allowed = carried_labels(drawn, step, of, of_source.allowed)
+    return KnownAnswer(allowed, f"{CARRIED} {of_source.origin}") if allowed else None
 
 
-def carried_labels(drawn: Drawn, step: Step, of: Step, known: Set[str]) -> frozenset[str] | None:
+def carried_labels(drawn: Drawn, step: Step, of: Step, labels: Set[str]) -> frozenset[str] | None:
     """The labels that the relation carries to a step where these are right about its source; None: it carries none."""
     if not drawn.carry.reads:
-        return drawn.carry(known)
-    return drawn.carry(known, *(None if one.input is None else Seen(one.input, one.output) for one in (of, step)))
+        return drawn.carry(labels)
+    return drawn.carry(
+        labels,
+        *(
+            None if member_step.input is None else Seen(member_step.input, member_step.output)
+            for member_step in (of, step)
+        ),
+    )
 
 
 # What relations carry.
@@ -254,36 +267,36 @@ def satisfied_groups(
     """
     wanted = ((group.c.study_id, study_id), (group.c.relation_id, relation_id), (verdict.c.system_id, system))
     columns = (group.c.relation_id, verdict.c.system_id, group.c.id.label("group_id"))
-    found = (
+    chosen = (
         select(literal(0).label("sample_id"), literal(0).label("rank"), *columns)
         .join(verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(outcome)))
         .where(*(column == id for column, id in wanted if id is not None))
         .subquery()
     )
-    yield from _groups(connection, found, (), groups, "system_id")
+    yield from _groups(connection, chosen, (), groups, "system_id")
 
 
 def _groups(
-    connection: Connection, found: Subquery, conditions: Sequence[Any], ids: Collection[int] | None, *order: str
+    connection: Connection, chosen: Subquery, conditions: Sequence[Any], ids: Collection[int] | None, *order: str
 ) -> Iterator[Drawn]:
     """These groups (`found` has the columns of `drawn_pairs`) of systems with their members and outputs."""
     query = (
         select(
-            *(found.c[name] for name in ("sample_id", "relation_id", "system_id", "rank", "group_id")),
+            *(chosen.c[name] for name in ("sample_id", "relation_id", "system_id", "rank", "group_id")),
             *(relation.c.task, relation.c.name, relation.c.params),
             *(member.c.step, member.c.role, member.c.input_id),
             *(output.c.label, output.c.score, output.c.text, output.c.error),
         )
-        .select_from(found)
-        .join(relation, relation.c.id == found.c.relation_id)
-        .join(member, and_(member.c.group_id == found.c.group_id, member.c.role.in_(COUNTED)))
-        .join(output, and_(output.c.system_id == found.c.system_id, output.c.input_id == member.c.input_id))
+        .select_from(chosen)
+        .join(relation, relation.c.id == chosen.c.relation_id)
+        .join(member, and_(member.c.group_id == chosen.c.group_id, member.c.role.in_(COUNTED)))
+        .join(output, and_(output.c.system_id == chosen.c.system_id, output.c.input_id == member.c.input_id))
         .where(*conditions)
-        .order_by(*(found.c[name] for name in (*order, "group_id")), member.c.step, output.c.attempt)
+        .order_by(*(chosen.c[name] for name in (*order, "group_id")), member.c.step, output.c.attempt)
     )
     # Values by place: by name takes longer than everything else here.
     rows: list[Any] = list(
-        connection.execute(query) if ids is None else rows_among(connection, query, found.c.group_id, sorted(ids))
+        connection.execute(query) if ids is None else rows_among(connection, query, chosen.c.group_id, sorted(ids))
     )
     carries = {key: carry_of(*key) for key in {row[5:8] for row in rows}}
     inputs = inputs_of(connection, {row[10] for row in rows if carries[row[5:8]].reads})

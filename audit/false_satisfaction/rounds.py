@@ -79,11 +79,11 @@ def next_rounds(connection: Connection, options: SampleOptions, study: int | Non
     if unknown := [name for name in options.relations if name not in names.values()]:
         raise UnknownName("relation", unknown[0], sorted(set(names.values()), key=name_order))
     ids = [int(id) for id in connection.execute(select(study_table.c.id).order_by(study_table.c.id)).scalars()]
-    asked = [next_round(connection, id, options, names) for id in ids if study in (None, id)]
-    asked = [one for one in asked if one.cells]
-    if not asked:
+    results = [next_round(connection, id, options, names) for id in ids if study in (None, id)]
+    results = [result for result in results if result.cells]
+    if not results:
         raise AuditError("nothing is satisfied, so there is nothing to ask; run `audit run` first")
-    return asked
+    return results
 
 
 def next_round(connection: Connection, study: int, options: SampleOptions, names: Mapping[int, str]) -> Asked:
@@ -102,9 +102,12 @@ def next_round(connection: Connection, study: int, options: SampleOptions, names
         contests = work.contests()
         if not rounds and not waiting:
             contests, rounds = work.decide(contests, options.most)
-    asked, relations = set(stored_draws(connection, study)["source_id"]), list(population.relations)
-    of = (names[relations[next(iter(one.weights))]] if len(one.weights) == 1 else "all relations" for one in contests)
-    counts = len(asked - before), waiting, len(asked), cells
+    drawn, relations = set(stored_draws(connection, study)["source_id"]), list(population.relations)
+    of = (
+        names[relations[next(iter(contest.weights))]] if len(contest.weights) == 1 else "all relations"
+        for contest in contests
+    )
+    counts = len(drawn - before), waiting, len(drawn), cells
     return Asked(study, tuple(rounds), *counts, contests, tuple(of), _unfinished(connection, study))
 
 
@@ -160,8 +163,8 @@ class _Rounds:
         carries, lists = set(carrying(self.connection)), []
         for relation, groups in self.population.relations.items():
             for column in range(groups.satisfied.shape[1]):
-                asked = ~self.gold[groups.source] if relation in carries else True
-                sources = groups.source[(groups.satisfied[:, column] == 1) & asked]
+                for_people = ~self.gold[groups.source] if relation in carries else True
+                sources = groups.source[(groups.satisfied[:, column] == 1) & for_people]
                 size = self.options.size(len(sources), self.names[relation])
                 lists += [(0 if relation in carries else relation, sources, size)] if size > 0 else []
         return lists
@@ -199,16 +202,16 @@ class _Rounds:
         that is. `order` (sources,) says who comes first."""
         stored, u = stored_draws(self.connection, self.population.study), self.population.u
         # Of several rounds the last is the largest.
-        known = {(int(id), int(unit)): float(q) for id, unit, q in stored[["source_id", "relation_id", "q"]].values}
+        drawn = {(int(id), int(unit)): float(q) for id, unit, q in stored[["source_id", "relation_id", "q"]].values}
         # Whoever is asked about a source's groups under a relation is asked about the source.
         of_source = np.where(self.gold, 0.0, np.max([*thresholds.values(), np.zeros(len(u))], axis=0))
         rows = []
         for unit, q in {**thresholds, 0: of_source}.items():
             for place in np.flatnonzero(u <= q):
                 key = (int(self.population.source[place]), unit)
-                if q[place] > known.get(key, 0.0):
+                if q[place] > drawn.get(key, 0.0):
                     rows.append((order[place], unit, *key, float(q[place])))
-        texts = {id for _, _, id, unit, _ in rows if (id, unit) not in known}
+        texts = {id for _, _, id, unit, _ in rows if (id, unit) not in drawn}
         return pd.DataFrame(sorted(rows), columns=["order", "first", "source_id", "relation_id", "q"]), len(texts)
 
     # Rounds that decide.
@@ -219,9 +222,9 @@ class _Rounds:
         relations = {str(id): place for place, id in enumerate(self.population.relations)}
         last = next((stored.contests for stored in reversed(self.standing.rounds) if stored.contests), ())
         before = {
-            tuple(sorted(relations[id] for id in one["weights"])): one
-            for one in last
-            if {*one["weights"]} <= {*relations}
+            tuple(sorted(relations[id] for id in entry["weights"])): entry
+            for entry in last
+            if {*entry["weights"]} <= {*relations}
         }
         contests = []
         for contest in self._new_contests():
@@ -256,29 +259,31 @@ class _Rounds:
 
     def decide(self, contests: tuple[Contest, ...], most: int | None) -> tuple[tuple[Contest, ...], list[int]]:
         """Draw the next round of the open contests; returns them with their lists extended, and its number."""
-        asked, units, u = self.standing.thresholds, list(self.population.relations), self.population.u
-        asked = Thresholds(asked.source, {units.index(id): q for id, q in asked.relation.items()})
-        left = None if most is None else most - int(((u <= asked.source) & ~self.standing.labelled).sum())
+        reached, units, u = self.standing.thresholds, list(self.population.relations), self.population.u
+        reached = Thresholds(reached.source, {units.index(id): q for id, q in reached.relation.items()})
+        left = None if most is None else most - int(((u <= reached.source) & ~self.standing.labelled).sum())
         while any(contest.ended is None for contest in contests) and (left is None or left > 0):
-            extended, asked = self._reach(contests, asked, left)
-            thresholds = {0: asked.source} | {units[place]: q for place, q in asked.relation.items()}
-            order = np.where(asked.source > 0, u / np.maximum(asked.source, 1e-12), 2.0)
+            extended, reached = self._reach(contests, reached, left)
+            thresholds = {0: reached.source} | {units[place]: q for place, q in reached.relation.items()}
+            order = np.where(reached.source > 0, u / np.maximum(reached.source, 1e-12), 2.0)
             draws, texts = self.draws(thresholds, order)
             if texts:
                 stored = [self._stored(contest) for contest in extended]
                 return tuple(extended), [store_round(self.connection, self.population.study, stored, draws)]
             # What lies so far down the lists is answered already: it counts for more than it did.
-            contests = tuple(one if one.ended else eliminate(one, self.evidence, self.options.eps) for one in extended)
+            contests = tuple(
+                done if done.ended else eliminate(done, self.evidence, self.options.eps) for done in extended
+            )
         return contests, []
 
     def _reach(
-        self, contests: Sequence[Contest], asked: Thresholds, most: int | None
+        self, contests: Sequence[Contest], before: Thresholds, most: int | None
     ) -> tuple[list[Contest], Thresholds]:
         """The contests' lists extended by at least `FIRST` texts that were not asked, where so many are left."""
         first, u = FIRST, self.population.u
         while True:
-            extended, reached = ask(contests, self.evidence.relations, u, asked, first=first, most=most)
-            new = int(((u <= reached.source) & (u > asked.source)).sum())
+            extended, reached = ask(contests, self.evidence.relations, u, before, first=first, most=most)
+            new = int(((u <= reached.source) & (u > before.source)).sum())
             ended = all(contest.ended or np.isinf(contest.until) for contest in extended)
             if ended or new >= min(FIRST, most or FIRST) or first > len(u):
                 return extended, reached
@@ -331,10 +336,12 @@ def forecast_rounds(
 ) -> Need:
     """Return what the contests of a study will likely take from where they are, or from the first rounds on."""
     work, places, u = _Rounds(connection, population, options, names), list(population.relations), population.u
-    contests, first, known = work.contests(), work.thresholds(work.largest), work.standing.thresholds
-    of_source = np.max([known.source, *first.values()], axis=0)
-    of_relation = {places.index(id): np.maximum(known.relation.get(id, 0.0), own) for id, own in first.items() if id}
+    contests, first, thresholds = work.contests(), work.thresholds(work.largest), work.standing.thresholds
+    of_source = np.max([thresholds.source, *first.values()], axis=0)
+    of_relation = {
+        places.index(id): np.maximum(thresholds.relation.get(id, 0.0), own) for id, own in first.items() if id
+    }
     texts = forecast(contests, work.evidence, u, Thresholds(of_source, of_relation), options.eps, runs)
     own = sum(float((u <= q).sum()) for q in of_relation.values() if q.any())
     questions = 1 + own / max(int((u <= of_source).sum()), 1)
-    return Need(texts, int((u <= known.source).sum()), questions, len(contests))
+    return Need(texts, int((u <= thresholds.source).sum()), questions, len(contests))

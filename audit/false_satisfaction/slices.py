@@ -73,8 +73,8 @@ def slice_sources(database: Engine | Connection, counted: Counted, slicings: Seq
                 "no source has a gold label; slice by a column or a function, or leave gold out", parameter="slices"
             )
         if slicing.column is not None and slicing.column not in columns:
-            known = [*{*columns, *SLICES} - {*ARGUMENTS}, *(f"{name}:{what}" for name, what in ARGUMENTS.items())]
-            raise UnknownName("slice", slicing.name, known)
+            names_there = [*{*columns, *SLICES} - {*ARGUMENTS}, *(f"{name}:{what}" for name, what in ARGUMENTS.items())]
+            raise UnknownName("slice", slicing.name, names_there)
     return Sliced(by, tuple(slicing.name for slicing in slicings if not slicing.column and slicing.name in columns))
 
 

@@ -75,19 +75,19 @@ def read_standing(
 
     def chance(relation: int, rounds: int) -> np.ndarray:
         """The inclusion probability (sources,) by the first so many rounds, under a relation or (0) of the source."""
-        asked = units[(units["relation_id"] == relation) & (units["round"] <= rounds)]
+        in_question = units[(units["relation_id"] == relation) & (units["round"] <= rounds)]
         q = np.zeros(len(population.source))
-        np.maximum.at(q, asked["place"].to_numpy(), asked["q"].to_numpy(float))
+        np.maximum.at(q, in_question["place"].to_numpy(), in_question["q"].to_numpy(float))
         return q
 
     # Everything that has an answer or was asked, whether it counts or not.
-    drawn, known = {}, None if asks_pairs(population.task) else _codes(population, answers)
+    drawn, codes = {}, None if asks_pairs(population.task) else _codes(population, answers)
     for relation, groups in population.relations.items():
-        asked = labelled | (chance(0, len(rounds)) > 0)
+        drawn_once = labelled | (chance(0, len(rounds)) > 0)
         if not carries[relation]:
-            asked = asked | (chance(relation, len(rounds)) > 0)
+            drawn_once = drawn_once | (chance(relation, len(rounds)) > 0)
         drawn[relation] = _states(
-            connection, population, relation, rules[relation], answers, known, asked[groups.source]
+            connection, population, relation, rules[relation], answers, codes, drawn_once[groups.source]
         )
     complete = _complete(population, rounds, units, drawn, carries)
     of_sources = np.where(labelled, 1.0, chance(0, complete))
@@ -141,7 +141,9 @@ def _complete(
         waiting[0 if carries[relation] else relation][groups.source[(drawn[relation] == OPEN).any(1)]] = True
     waits = [waiting.get(row.relation_id, waiting[0])[row.place] for row in units.itertuples()]
     unanswered = set(units["round"][waits])
-    return next((at for at, one in enumerate(rounds) if one.number in unanswered and not one.given_up), len(rounds))
+    return next(
+        (at for at, stored in enumerate(rounds) if stored.number in unanswered and not stored.given_up), len(rounds)
+    )
 
 
 def _states(
@@ -150,21 +152,21 @@ def _states(
     relation: int,
     carry: Carry,
     answers: Answers,
-    known: np.ndarray | None,
-    asked: np.ndarray,
+    codes: np.ndarray | None,
+    in_question: np.ndarray,
 ) -> np.ndarray:
-    """The states (groups, systems) of the satisfied groups of a relation whose source is `asked` (groups,). `known` has
+    """The states (groups, systems) of the satisfied groups of a relation whose source is `in_question`. `codes` has
     codes of the answers about inputs, if that is all that the rule looks at."""
     satisfied = population.relations[relation].satisfied
     state = np.full(satisfied.shape, NOT_ASKED, np.int8)
-    row, column = np.nonzero((satisfied == 1) & asked[:, None])
+    row, column = np.nonzero((satisfied == 1) & in_question[:, None])
     if not len(row):
         return state
     members, said, task = population.members, population.said, population.task
     pair, at = members.of(population.group[relation][row, column])
     place = members.place[at]
     # What is known of each member, what was said of it, and whether it is the source; then of groups, member by member.
-    code = place if known is None or carry.reads else known[place] + 1
+    code = place if codes is None or carry.reads else codes[place] + 1
     number = (code * (len(said.outputs) + 1) + said.code[place, column[pair]] + 1) * 2 + members.is_source[at]
     number = np.unique(number, return_inverse=True)[1] + 1
     first = np.flatnonzero(np.diff(pair, prepend=-1))

@@ -97,7 +97,7 @@ def checked_name(name: str) -> str:
 def checked_role(role: str) -> str:
     """Return the role. Raises AuditError for an unknown one."""
     if role not in ROLES:
-        raise AuditError(message("wrong.role", role=role[:80], allowed=ROLES))
+        raise AuditError(message("wrong.choice", what="role", value=role[:80], allowed=ROLES))
     return role
 
 

@@ -20,7 +20,7 @@ from audit.store.bulk import LIMIT
 from audit.store.core import draw, group, input_table, judgement, member, question, sample, source, study
 from audit.tasks.questions import ABOUT_OUTPUTS, Subject, kind_of, question_key
 
-_TERMS = ("priority", "waits", "source_input_id", "studies", "annotators")
+_TERMS = ("priority", "waits", "source_input_id", "study_id", "annotators")
 """The columns that say how a question is asked; the others say what it is, and never change."""
 _FEW = 200  # Changed answers up to which the queue is brought up to date around each; more are no dearer all at once
 

@@ -16,13 +16,13 @@ from audit.store.core import cause
 
 OTHER_CAUSE = OTHER_REASON = "other"  # The code that says nothing by itself: it needs a comment
 CAUSES = ("all_wrong", "label_range", "relation_loose", "follow_up_damaged", "doubtful", OTHER_CAUSE)
-"""The codes in the order of the keys that give them; a new one has its words in `[cause]` and `[cause_in_words]` of
+"""The codes in the order of the keys that give them; a new one has its words in `[cause]` of
 data/messages."""
 REASONS = (
     "guideline_unclear", "slip", "ambiguous_text", "missing_context", "figurative", "mixed_opinion", "language",
     OTHER_REASON,
 )  # fmt: skip
-"""Why an adjudicator settled a question so; a new one has its words in `[reason]` and `[reason_in_words]`."""
+"""Why an adjudicator settled a question so; a new one has its words in `[reason]`."""
 TAKEN_BACK = "taken_back"  # Code of a row that takes the last one of the same person and group back
 Pair = tuple[int, int]  # Group and system
 
@@ -45,7 +45,7 @@ def check_cause(code: str, comment: str) -> None:
     audit.errors.Refused: say in the comment what the cause is: 'other' says nothing by itself
     """
     if code not in CAUSES:
-        raise Refused(message("wrong.cause", cause=code, allowed=CAUSES))
+        raise Refused(message("wrong.choice", what="cause", value=code, allowed=CAUSES))
     if code == OTHER_CAUSE and not comment.strip():
         raise Refused(message("refused.cause_needs_comment", cause=OTHER_CAUSE))
     check_comment(comment)
@@ -60,7 +60,7 @@ def check_reason(code: str | None, written: str) -> None:
     audit.errors.Refused: say why: the reason is kept with the answer
     """
     if code is not None and code not in REASONS:
-        raise Refused(message("wrong.reason", reason=code, allowed=REASONS))
+        raise Refused(message("wrong.choice", what="reason", value=code, allowed=REASONS))
     if code in (None, OTHER_REASON) and not written.strip():
         raise Refused(message("refused.reason_needed"))
 

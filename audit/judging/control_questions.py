@@ -68,11 +68,11 @@ def read_known(
         unknown = [label for label in allowed if label not in labels]
         item = Input.of(*(normal_text(row[name]) for name in texts), language=code)
         if what := unstorable("".join(row.values())):
-            bad.append((line, message("user_file.unstorable", what=what)))
+            bad.append((line, message("corpus_file.unstorable", column="text", what=what)))
         elif not allowed:
             bad.append((line, message("file.empty_column", column="answer")))
         elif unknown:
-            bad.append((line, message("wrong.answer", answer=unknown[0], allowed=labels)))
+            bad.append((line, message("wrong.choice", what="answer", value=unknown[0], allowed=labels)))
         elif set(allowed) == set(labels):
             bad.append((line, message("known.every_label")))
         elif not is_code(code):
@@ -208,13 +208,13 @@ def _store(
 ) -> Added:
     """Store question id -> (allowed labels, explanation), if all can be."""
     if purpose not in PURPOSES:
-        raise AuditError(message("wrong.purpose", purpose=purpose, allowed=PURPOSES))
+        raise AuditError(message("wrong.choice", what="purpose", value=purpose, allowed=PURPOSES))
     changed, joined = 0, question.outerjoin(known, known.c.question_id == question.c.id)
     stored = select(question, known.c.purpose).select_from(joined)
     for row in rows_among(connection, stored, question.c.id, sorted(rows)):
         labels = labels_of(row.task, row.kind)
         if unknown := sorted(label for label in rows[row.id][0] if label not in labels):
-            raise AuditError(message("wrong.answer", answer=unknown[0], allowed=labels))
+            raise AuditError(message("wrong.choice", what="answer", value=unknown[0], allowed=labels))
         if row.priority is not None and not row.filled:
             raise Refused(message("known.waited_for", id=row.id))
         changed += row.purpose is not None

@@ -18,8 +18,19 @@ from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, select
 
 from audit.errors import AuditError, BadFile
 from audit.false_satisfaction.questions import asked_by
-from audit.files import MISSING, SHOWN, as_text, first_lines, parse_json, plain_frame, read_table, read_text
-from audit.judging.accounts import checked_name, gold_id
+from audit.files import (
+    MISSING,
+    SHOWN,
+    as_text,
+    first_lines,
+    parse_json,
+    plain_frame,
+    read_table,
+    read_text,
+    refuse_unknown_columns,
+    text_of,
+)
+from audit.judging.accounts import checked_name, gold_id, note
 from audit.judging.answers import command, is_disputed
 from audit.judging.asides import check_comment
 from audit.judging.asking import gold_labels, make_questions
@@ -27,7 +38,7 @@ from audit.judging.causes import OTHER_REASON, REASONS
 from audit.judging.unit import Work, unit_of_work
 from audit.judging.words import ELSEWHERE
 from audit.keys import normal_text
-from audit.messages import message, with_commas
+from audit.messages import with_commas
 from audit.store import insert_new, need_study, pieces, rows_among, tables
 from audit.store.core import adjudication, annotator, count_rows, input_table, judgement, question, source, study
 from audit.store.core import output as output_table
@@ -81,19 +92,20 @@ class _StudioTask(BaseModel):
     annotations: list[_Annotation]
 
 
-def read_labels(path: str | Path, columns: Mapping[str, str] = MappingProxyType({})) -> Labels:
+def read_labels(
+    path: str | Path, columns: Mapping[str, str] = MappingProxyType({}), content: bytes | None = None
+) -> Labels:
     """Read the labels of a table, or of Label Studio's JSON. `columns` has our name -> the file's, of `COLUMNS`: a
     column (`label` may be several with + between them, one for each annotator), or a name in a task's data and for
-    `label` the Choices tag. Raises BadFile, with the line or task."""
+    `label` the Choices tag. `content` is what an upload holds. Raises BadFile, with the line or task."""
     path = Path(path)
-    if unknown := [name for name in columns if name not in COLUMNS]:
-        raise AuditError(message("corpus_file.unknown_column", column=unknown[0], allowed=COLUMNS), parameter="columns")
+    refuse_unknown_columns(columns, COLUMNS)
     if path.suffix.lower() == ".json":
         with suppress(ValueError):  # reading it as a table says why
-            tasks = parse_json(read_text(path))
+            tasks = parse_json(read_text(path) if content is None else text_of(path, content))
             if isinstance(tasks, list) and any(isinstance(task, dict) and "data" in task for task in tasks):
                 return _of_studio(path, tasks, columns)
-    table = read_table(path, ["label", "text"], COLUMNS, columns=columns, may_be_empty=["label"])
+    table = read_table(path, ["label", "text"], COLUMNS, columns=columns, content=content, may_be_empty=["label"])
     return _of_table(path, table, "line")
 
 
@@ -102,7 +114,7 @@ def frame_labels(frame: "pd.DataFrame", name: str = "labels") -> Labels:
     Raises BadFile."""
     plain = plain_frame(frame, name)
     if missing := [column for column in ("text", "label", "annotator") if column not in plain]:
-        columns = with_commas(list(plain.columns) or message("list.none"))
+        columns = with_commas(list(plain.columns) or "none")
         raise BadFile(f"{name} has no column {missing[0]!r}; it needs text, label and annotator, has {columns}")
     return _of_table(Path(name), plain.fillna("").map(as_text), "row")
 
@@ -130,10 +142,9 @@ def _of_studio(path: Path, tasks: list[Any], columns: Mapping[str, str]) -> Labe
         except ValidationError as problem:
             first = problem.errors()[0]
             reason = f"{'.'.join(map(str, first['loc']))}: {first['msg']}; export the format JSON, not JSON-MIN"
-            raise BadFile(message("file.at_place", file=path, place=where, reason=reason)) from None
+            raise BadFile(f"{path}, {where}: {reason}") from None
         except ValueError as problem:
-            refused = message("file.at_place", file=path, place=where, reason=problem)
-            raise BadFile(refused, parameter="columns") from None
+            raise BadFile(f"{path}, {where}: {problem}", parameter="columns") from None
         for label in labels or ["not annotated"]:
             if isinstance(label, str):
                 without[label] += 1
@@ -221,13 +232,14 @@ def import_labels(
     language: str = "en",
     all_known: bool = False,
     role: Role = "annotator",
+    by: int | None = None,
 ) -> Imported:
     """Store labels as judgements, or as adjudications, in one transaction; the same file again adds nothing. A label is
     about a question by its key, or about the input (and where people judge each output, the `output`) that these texts
     in this `language` are; questions are made for what has none, and what the database does not have is counted, or
     refused (`all_known`). `renamed` maps the file's labels to the task's; `annotator` names who gave them, where the
-    file names at most one. Raises AuditError."""
-    with unit_of_work(engine, None, owner=True) as work:
+    file names at most one. `by` is a manager's account, or None: the owner of the database. Raises AuditError."""
+    with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         connection = work.connection
         of_task = _task(connection, task)
@@ -251,6 +263,8 @@ def import_labels(
         people = _elsewhere_accounts(connection, sorted({name for name, _ in clear}), role)
         chosen = {(people[name], id): label for (name, id), label in clear.items()}
         added, changed = (_decide if role == "adjudicator" else _vote)(work, chosen)
+        if by is not None:
+            note(connection, by, "labels imported", added=added, changed=changed)
         work.finish()
         questions = sorted({question_id for _, question_id in chosen})
         too_few = _count(connection, questions, question.c.filled.is_(False)) if role == "annotator" else 0
@@ -277,9 +291,9 @@ def _count(connection: Connection, ids: Sequence[int], condition: ColumnElement[
 def _refuse(file: Labels, bad: Sequence[tuple[str, str]], parameter: str = "") -> None:
     """Raise BadFile for labels (where, reason) that are wrong; the first ten are listed."""
     if len(bad) == 1:
-        raise BadFile(message("file.at_place", file=file.path, place=bad[0][0], reason=bad[0][1]), parameter=parameter)
+        raise BadFile(f"{file.path}, {bad[0][0]}: {bad[0][1]}", parameter=parameter)
     if bad:
-        lines = [message("file.place", place=place, reason=reason) for place, reason in bad]
+        lines = [f"  {place}: {reason}" for place, reason in bad]
         wrong = f"{file.path}: {len(bad):,} of {len(file.rows):,} labels are wrong, so nothing was used:\n"
         raise BadFile(wrong + first_lines(lines, SHOWN), parameter=parameter)
 

@@ -57,6 +57,7 @@ class OwnAnswer:
     question_id: int
     task: str
     kind: str
+    study_id: int | None
     texts: tuple[str, ...]  # Of a question about a group, its source's
     languages: tuple[str, ...]
     answer: str
@@ -169,7 +170,7 @@ def _list(*conditions: ColumnElement[bool], indexed: bool = True) -> Select[Any]
     settled = and_(judgement.c.round == FIRST, is_adjudicated(judgement.c.question_id))
     closed = case((settled, "settled"), else_=null()).label("closed")
     names = ("id", "question_id", "round", "answer", "comment", "decided_at", "compared")
-    about = (question.c.task, question.c.kind, input_table.c.texts, input_table.c.languages)
+    about = (question.c.task, question.c.kind, question.c.study_id, input_table.c.texts, input_table.c.languages)
     return (
         select(*(judgement.c[name] for name in names), *about, is_flagged(me).label("flagged"), closed)
         .join(question, question.c.id == judgement.c.question_id)

@@ -114,6 +114,7 @@ class Shown:
     question: str
     labels: tuple[str, ...]
     kind: str = "input"
+    study_id: int | None = None  # The study in whose words it is asked
     group: ShownGroup | None = None  # The group, where the question is about one; `texts` are its source's then
     output: str | None = None
     """The output that is asked about, of a question of kind `pair`; it is a part of the question itself."""
@@ -249,6 +250,7 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
         question=asked,
         labels=labels_of(task, row.kind),
         kind=row.kind,
+        study_id=row.study_id,
         group=group,
         output=row.output,
         remembered=remembered(connection, account_id, question_id) if account_id is not None and row.had else NOTHING,
@@ -327,7 +329,7 @@ def _shown() -> Select[Any]:
     # Somebody put it aside, or let an answer to it go stale: nothing is remembered of others, which are most.
     stale = exists().where(judgement.c.question_id == question.c.id, judgement.c.withdrawn_by.is_not(None))
     had = exists().where(aside.c.question_id == question.c.id) | stale
-    columns: list[Any] = [question.c[name] for name in ("task", "kind", "output", "group_id")]
+    columns: list[Any] = [question.c[name] for name in ("task", "kind", "study_id", "output", "group_id")]
     columns += [input_table.c.texts, input_table.c.languages, compared.label("compared"), had.label("had")]
     query = select(*columns).join(input_table, input_table.c.id == question.c.input_id)
     return query.where(question.c.id == bindparam("question"))

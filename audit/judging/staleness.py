@@ -4,6 +4,7 @@ and its question comes to the same annotator again; an adjudication is followed 
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Engine, Row, func, select
@@ -37,16 +38,12 @@ def outdated(engine: Engine, by: int | None = None) -> list[Outdated]:
     """Count what could go stale, for each task, kind and version after the first by which answers in force were given.
     Raises NotAllowed unless the account `by` is a manager's (None: whoever has the database itself)."""
     with reading_as_manager(engine, by) as connection:
-        given = _given(connection)
-        found = []
-        for task, kind in sorted({(row.task, row.kind) for row in (*given[0], *given[1])}):
-            of_kind = [[row for row in rows if (row.task, row.kind) == (task, kind)] for rows in given]
-            versions = {row.version for rows in of_kind for row in rows}
-            with suppress(AuditError):  # the task is not there any more
-                versions.add(guideline_in_force(connection, task, kind).version)
+        given, found = _given(connection), []
+        for task, kind in sorted({(row.task, row.kind) for rows in given for row, _ in rows}):
+            of_kind = [[entry for entry in rows if (entry[0].task, entry[0].kind) == (task, kind)] for rows in given]
+            versions = {version for rows in of_kind for row, present in rows for version in (row.version, present)}
             for below in sorted(versions)[1:]:
-                earlier = ([row for row in rows if row.version < below] for rows in of_kind)
-                found.append(_tally(task, kind, below, *earlier))
+                found.append(_tally(task, kind, below, *(_before(rows, below) for rows in of_kind)))
         return found
 
 
@@ -61,8 +58,7 @@ def mark_stale(
         if not (reason := reason.strip()):
             raise Refused(message("stale.reason_needed"))
         check_comment(reason)
-        earlier = ([row for row in rows if row.version < below] for rows in _given(work.connection, task, kind))
-        judgements, adjudications = earlier
+        judgements, adjudications = (_before(rows, below) for rows in _given(work.connection, task, kind))
         gone = _tally(task, kind, below, judgements, adjudications)
         if not gone.questions:
             raise Refused(message("stale.nothing_fits"))
@@ -77,17 +73,33 @@ def mark_stale(
     return gone
 
 
-def _given(connection: Connection, *of: str) -> list[list[Row[Any]]]:
+_Given = list[tuple[Row[Any], int]]  # Answers, with the version of the guideline that is in force for them
+
+
+def _given(connection: Connection, *of: str) -> list[_Given]:
     """The judgements of the first pass and the adjudications of people that count (of a task and kind), oldest first,
-    with the `version` of the guideline. Imported labels have none, and stay."""
+    with the `version` of the guideline, where that is not in force any more. Imported labels have none, and stay."""
+
+    @cache
+    def in_force(*question: Any) -> int:
+        with suppress(AuditError):
+            return guideline_in_force(connection, *question).version
+        return 0  # the task is not there any more
+
     given = []
     for table, counts in ((judgement, is_vote(judgement)), (adjudication, stands(adjudication))):
         version = func.coalesce(table.c.guideline, 1)  # decisions from before versions were noted
-        query = select(table, question.c.task, question.c.kind, version.label("version"))
+        query = select(table, question.c.task, question.c.kind, question.c.study_id, version.label("version"))
         query = query.join(question, question.c.id == table.c.question_id).where(counts, version != ELSEWHERE)
         conditions = [column == value for column, value in zip((question.c.task, question.c.kind), of, strict=False)]
-        given.append(list(connection.execute(query.where(*conditions).order_by(table.c.id))))
+        rows = connection.execute(query.where(*conditions).order_by(table.c.id)).all()
+        entries = [(row, in_force(row.task, row.kind, row.study_id)) for row in rows]
+        given.append([(row, present) for row, present in entries if row.version < present])
     return given
+
+
+def _before(given: _Given, below: int) -> list[Row[Any]]:
+    return [row for row, _ in given if row.version < below]
 
 
 def _repeats(connection: Connection, judgements: Sequence[Row[Any]]) -> list[Row[Any]]:

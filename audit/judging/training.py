@@ -101,7 +101,7 @@ def _version(connection: Connection, questions: Sequence[Row[Any]]) -> str:
     """A fingerprint of a training round: its questions, their answers and the guideline's version."""
     words, parts = words_of(connection), list[str]()
     for row in questions:
-        version = guideline_of(row.task, row.kind, own=words.of(row.task)).version
+        version = guideline_of(row.task, row.kind, own=words.of(row.task, row.study_id)).version
         parts += [bytes(row.key).hex(), ",".join(sorted(row.allowed)), str(version)]
     return fingerprint(parts)
 

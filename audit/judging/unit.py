@@ -36,8 +36,8 @@ class Work:
 
     def hold(self, question_id: int) -> Row[Any] | None:
         """Keep others from answering this question, and from what could be asked because of its answer, until the end;
-        returns its task and kind, None: it is not there. Once a unit and first: inputs, questions, leases are locked in
-        this order."""
+        returns its task, kind and study, None: it is not there. Once a unit and first: inputs, questions, leases are
+        locked in this order."""
         if not self._holds_all:
             lock_around(self.connection, question_id)
         return self.connection.execute(_question(), {"question": question_id}).first()
@@ -58,8 +58,8 @@ class Work:
         return int(key[0]) if key else 0
 
     def judge(self, question: Any, answer: str, round: int, **columns: Any) -> int:
-        """Append this account's judgement of a question (`id`, `task`, `kind`), by the guideline in force; returns its
-        id."""
+        """Append this account's judgement of a question (`id`, `task`, `kind`, `study_id`), by the guideline in force;
+        returns its id."""
         return self.add(tables.Judgement, [self._now(question) | {"answer": answer, "round": round} | columns])
 
     def decide(self, question: Any, allowed: Iterable[str], reason: str, code: str | None = None) -> int:
@@ -68,7 +68,7 @@ class Work:
         return self.add(tables.Adjudication, [self._now(question) | decision])
 
     def _now(self, question: Any) -> dict[str, Any]:
-        version = guideline_in_force(self.connection, question.task, question.kind).version
+        version = guideline_in_force(self.connection, question.task, question.kind, question.study_id).version
         row = {"question_id": question.id, "annotator_id": self.account.id, "guideline": version}
         return row | {"decided_at": tables.now()}
 
@@ -94,7 +94,7 @@ def check_answer(question: Row[Any] | None, question_id: int, answer: str, comme
         raise Refused(message("refused.no_question", id=question_id))
     labels = labels_of(question.task, question.kind)
     if answer not in labels and answer != UNSURE:
-        raise Refused(message("wrong.answer", answer=answer[:40], allowed=[*labels, UNSURE]))
+        raise Refused(message("wrong.choice", what="answer", value=answer[:40], allowed=[*labels, UNSURE]))
     check_comment(comment)
     return question
 
@@ -129,6 +129,6 @@ def rebuild(engine: Engine) -> int:
 
 @cache
 def _question() -> Select[Any]:
-    """The question's task and kind, locked."""
-    columns = (question.c.id, question.c.task, question.c.kind)
+    """What the question is about, locked."""
+    columns = (question.c.id, question.c.task, question.c.kind, question.c.study_id)
     return select(*columns).where(question.c.id == bindparam("question")).with_for_update(key_share=True)

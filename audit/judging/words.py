@@ -5,13 +5,13 @@ up, so that each judgement says by which words it was given. What all texts are 
 studies (`about`)."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import CompoundSelect, Connection, Engine, Text, cast, null, select
+from sqlalchemy import CompoundSelect, Connection, Engine, Integer, Text, cast, null, select
 from sqlalchemy.exc import IntegrityError
 
 from audit.corpora import about_of
@@ -26,14 +26,15 @@ from audit.tasks import OwnWords, Wording, base_of, get_task, wording
 from audit.tasks.classification import PLUS, Classification
 from audit.tasks.questions import ABOUT_OUTPUTS, SCALES, UNSURE
 from audit.tasks.words import ANY, NO_WORDS, read_guideline, shipped_guideline
-from audit.user_models import short
+from audit.user_models import no_key, short
 
 PREFIX = "words/"  # Begins the names of the rows of `setting` that hold words
 QUESTION, GUIDELINE, LABELS = KEYS = ("question", "guideline", "labels")
 """What may be set, for all languages or, in a table named by its code, for one."""
 MOST = {QUESTION: 500, GUIDELINE: 20_000, LABELS: 100}  # Characters of each
-Content = dict[str, dict[str, Any]]
+Content = dict[str, Any]
 """Words as they are stored: by language (`ANY`: all), and by key; nothing in them is empty."""
+_CORPUS = "corpus"  # In a row, the key beside the languages that says whose words they are
 ELSEWHERE = 0  # Version of labels that were given elsewhere, without ours
 GROUPS = ("translation",)  # Tasks with a guideline of their own for questions about groups, in files named group-TASK
 
@@ -66,104 +67,130 @@ def guideline_of(task: str, kind: str, language: str = ENGLISH, own: OwnWords = 
     return Guideline(version + own.version, wording(task, language, own).guideline)
 
 
-def guideline_in_force(connection: Connection, task: str, kind: str, language: str = ENGLISH) -> Guideline:
-    """Return the guideline by which such a question is judged in this database now."""
-    return guideline_of(task, kind, language, NO_WORDS if kind in SCALES else own_words(connection, task))
+def guideline_in_force(connection: Connection, task: str, kind: str, study_id: int | None = None) -> Guideline:
+    """Return the guideline by which such a question of a study is judged now."""
+    return guideline_of(task, kind, own=NO_WORDS if kind in SCALES else words_of(connection).of(task, study_id))
 
 
-def guideline_before(engine: Engine, account_id: int, task: str, kind: str) -> int | None:
-    """Return the version by which this annotator last judged such a question; None for the first. Raises NotAllowed. A
-    manager who lets answers go stale judges nothing in their place."""
+def guideline_before(engine: Engine, account_id: int, task: str, kind: str, study_id: int | None = None) -> int | None:
+    """Return the version by which this annotator last judged such a question of texts with the same words; None for the
+    first. Raises NotAllowed. A manager who lets answers go stale judges nothing in their place."""
     with reading(engine) as connection:
         require(connection, account_id, *ROLES)
         last = select(judgement.c.guideline).join(question, question.c.id == judgement.c.question_id)
         last = last.where(judgement.c.annotator_id == account_id, judgement.c.withdrawn_by.is_(None))
         last = last.where(question.c.task == task, question.c.kind == kind).order_by(judgement.c.id.desc()).limit(1)
-        version: int | None = connection.execute(last).scalar()
+        alike = question.c.study_id.in_(words_of(connection).studies_like(task, study_id))
+        version: int | None = connection.execute(last.where(alike | question.c.study_id.is_(None))).scalar()
         return version
 
 
 # The words of a database.
 
 
-@dataclass(frozen=True)
-class DatabaseWords:
-    """The words of every task of a database, as they are in force."""
-
-    tasks: Mapping[str, OwnWords] = field(default_factory=dict)
-
-    def of(self, task: str) -> OwnWords:
-        """What the database says of a task."""
-        return self.tasks.get(task, NO_WORDS)
-
-    def wording(self, task: str, language: str = ENGLISH) -> Wording:
-        """What people read about a task here (`audit.tasks.words.wording`)."""
-        return wording(task, language, self.of(task))
-
-    def label(self, label: str, task: str, language: str = ENGLISH) -> str:
-        """How a label of a task reads here; one that the task does not have, as it is."""
-        return self.wording(task, language).labels.get(label, label)
-
-
 class WordsVersion(NamedTuple):
-    """Words of a task as they were stored once. `version` counts from 1; 0: nothing was ever stored."""
+    """Words for a task and a corpus as they were stored once. `version` counts the changes of the task's words, from 1;
+    0: none were ever stored for this corpus."""
 
     version: int = 0
     content: Content = {}  # noqa: RUF012
 
-    def own(self, corpora: Collection[str] = ()) -> OwnWords:
-        """Return what they are for a database with studies of these corpora."""
-        subjects = {about_of(corpus) for corpus in corpora}
+    def own(self, subject: str = "") -> OwnWords:
+        """Return what they are for texts about something (`about_of`)."""
         wordings = {
             language: Wording(**{QUESTION: "", GUIDELINE: "", **table}) for language, table in self.content.items()
         }
-        return OwnWords(wordings, self.version, subjects.pop() if len(subjects) == 1 else "")
+        return OwnWords(wordings, self.version, subject)
+
+
+@dataclass(frozen=True)
+class DatabaseWords:
+    """The words of a database as they are in force: what was stored for (task, corpus), and (task, corpus) of each
+    study."""
+
+    stored: dict[tuple[str, str], WordsVersion] = field(default_factory=dict)
+    studies: dict[int, tuple[str, str]] = field(default_factory=dict)
+
+    def version(self, task: str, corpus: str | None = None) -> WordsVersion:
+        """Return the words for a task and a corpus; None: those of the task that were stored last."""
+        found = [words for of, words in self.stored.items() if of[0] == task and corpus in (None, of[1])]
+        return max(found, default=WordsVersion(), key=lambda words: words.version)
+
+    def of_corpus(self, task: str, corpus: str) -> OwnWords:
+        """Return what is said of a task about the texts of a corpus."""
+        return self.version(task, corpus).own(about_of(corpus))
+
+    def of(self, task: str, study_id: int | None = None) -> OwnWords:
+        """Return what is said of a task in a study, or where none is meant."""
+        if study_id is not None and study_id in self.studies:
+            return self.of_corpus(task, self.studies[study_id][1])
+        subjects = {about_of(corpus) for of, corpus in self.studies.values() if of == task}
+        return self.version(task).own(subjects.pop() if len(subjects) == 1 else "")
+
+    def studies_like(self, task: str, study_id: int | None) -> list[int]:
+        """Return the studies of a task with the same words as this one."""
+        words = self.of(task, study_id)
+        return [id for id, (of, _) in self.studies.items() if of == task and self.of(task, id) == words]
+
+    def wording(self, task: str, language: str = ENGLISH, study_id: int | None = None) -> Wording:
+        """Return what people read about a task in a study (`audit.tasks.words.wording`)."""
+        return wording(task, language, self.of(task, study_id))
 
 
 def words_of(connection: Connection) -> DatabaseWords:
-    """The words of every task that has words of its own, or studies."""
-    stored = {task: version.own(corpora) for task, (version, corpora) in _stored(connection).items()}
-    return DatabaseWords({task: words for task, words in stored.items() if words != NO_WORDS})
+    """Return the words of a database."""
+    words = DatabaseWords()
+    for name, value, study_id in connection.execute(_words_and_studies()):
+        if study_id is not None:
+            words.studies[study_id] = (name, value)
+            continue
+        task, number = name.removeprefix(PREFIX).rsplit("/", 1)
+        content = json.loads(value)
+        of = (task, content.pop(_CORPUS))
+        if int(number) > words.stored.get(of, WordsVersion()).version:
+            words.stored[of] = WordsVersion(int(number), content)
+    return words
 
 
-def own_words(connection: Connection, task: str) -> OwnWords:
-    """What the database says of one task."""
-    return words_of(connection).of(task)
-
-
-def stored_words(connection: Connection, task: str) -> WordsVersion:
-    """The last version of the words that were set for a task."""
-    return _stored(connection).get(task, (WordsVersion(), set()))[0]
+@cache
+def _words_and_studies() -> CompoundSelect[Any]:
+    """One statement, and cached: each answer and each run of a page of the app executes it. (name, words, nothing) of
+    each version of words, and (task, corpus, id) of each study."""
+    is_words = setting.c.name.startswith(PREFIX, autoescape=True)
+    words = select(setting.c.name, cast(setting.c.value, Text), cast(null(), Integer)).where(is_words)
+    return words.union_all(select(study.c.task, study.c.corpus, study.c.id))
 
 
 def set_words(
-    engine: Engine, task: str, written: Mapping[str, Any], *, by: int | None = None, change: bool = False
+    engine: Engine, task: str, corpus: str, written: Mapping[str, Any], *, by: int | None = None, change: bool = False
 ) -> OwnWords:
-    """Set words of a task and say so in the log; returns what holds then. `written` has some of `KEYS`, and tables
-    named by a language's code with some of them: what is left out stays, what is empty is taken back. Raises AuditError
-    for words that cannot be used, and Refused where people have answered under other words, unless `change`: the
-    answers stay."""
+    """Set words of a task for the texts of a corpus and say so in the log; returns what holds then. `written` has some
+    of `KEYS`, and tables named by a language's code with some of them: what is left out stays, what is empty is taken
+    back. Raises AuditError for words that cannot be used, and Refused where people have answered under other words,
+    unless `change`: the answers stay."""
     try:
         with writing_as_manager(engine, by) as connection:
-            before = stored_words(connection, task)
-            after = _with(before, task, written)
-            if after != before:
-                answers = answers_under(connection, task)
-                if answers and not change:
-                    asked = wording(task, ENGLISH, own_words(connection, task)).question
-                    values = {"count": answers, "task": task, "question": asked, "next": after.version}
-                    raise Refused(message("words.judged", **values), parameter="change_words")
-                row = {"name": f"{PREFIX}{task}/{after.version}", "value": after.content}
-                connection.execute(setting.insert(), row)
-                note(connection, by, "words", task=task, version=after.version, answers=answers)
-            return own_words(connection, task)
+            words = words_of(connection)
+            before = words.version(task, corpus)
+            content, number = _with(before, task, written), words.version(task).version + 1
+            if content == before.content:
+                return words.of_corpus(task, corpus)
+            answers = answers_under(connection, task, corpus)
+            if answers and not change:
+                asked = wording(task, ENGLISH, words.of_corpus(task, corpus)).question
+                values = {"count": answers, "task": task, "question": asked, "next": number}
+                raise Refused(message("words.judged", **values), parameter="change_words")
+            row = {"name": f"{PREFIX}{task}/{number}", "value": content | {_CORPUS: corpus}}
+            connection.execute(setting.insert(), row)
+            note(connection, by, "words", task=task, version=number, answers=answers)
+            return WordsVersion(number, content).own(about_of(corpus))
     except IntegrityError:
         raise Refused(message("words.changed_now")) from None
 
 
-def _with(before: WordsVersion, task: str, written: Mapping[str, Any]) -> WordsVersion:
-    """The version after `before`, where what was written changes it. Raises AuditError where labels were given words
-    and two answers would read the same."""
+def _with(before: WordsVersion, task: str, written: Mapping[str, Any]) -> Content:
+    """What holds after `before`, with what was written. Raises AuditError where labels were given words and two answers
+    would read the same."""
     new, after = words_content(task, written), dict[str, dict[str, Any]]()
     for language in dict.fromkeys([*before.content, *new]):
         old, table = before.content.get(language, {}), new.get(language, {})
@@ -172,16 +199,13 @@ def _with(before: WordsVersion, task: str, written: Mapping[str, Any]) -> WordsV
             values[LABELS] = {label: text for label, text in (old.get(LABELS, {}) | table[LABELS]).items() if text}
         if values := {key: value for key, value in values.items() if value}:
             after[language] = values
-    if after == before.content:
-        return before
-    version = WordsVersion(before.version + 1, after)
     for language in LANGUAGES if any(LABELS in table for table in after.values()) else ():
-        words, read = wording(task, language, version.own()).labels, dict[str, str]()
+        words, read = wording(task, language, WordsVersion(1, after).own()).labels, dict[str, str]()
         for label in (*labels_that_read(task), UNSURE):
             if (other := read.setdefault(words[label].casefold(), label)) != label:
                 same = {"first": other, "second": label, "words": words[label], "language": LANGUAGES[language]}
                 raise AuditError(message("words.same", **same), parameter="words")
-    return version
+    return after
 
 
 def words_content(task: str, written: Mapping[str, Any]) -> Content:
@@ -228,7 +252,7 @@ def faults_of(task: str, written: Mapping[str, Any]) -> Iterator[tuple[str, str]
         for key, value in table.items():
             where = f"{language}.{key}".lstrip(".")
             if key not in KEYS:
-                yield where, message("user_file.no_key", names=[*KEYS, *(() if language else LANGUAGES)])
+                yield where, no_key(key, [*KEYS, *(() if language else LANGUAGES)])
             elif key == LABELS and not isinstance(value, Mapping):
                 yield where, message("words.labels")
             elif key == LABELS:
@@ -248,39 +272,18 @@ def _text_fault(value: Any, key: str) -> str | None:
     if isinstance(value, str) and len(value) > MOST[key]:
         return message("words.long", count=len(value), most=MOST[key])
     if isinstance(value, str) and (what := unstorable(value)):
-        return message("user_file.unstorable", what=what)
+        return what
     return None if isinstance(plain, str) and plain.isprintable() else message("words.text", most=MOST[key])
 
 
-def answers_under(connection: Connection, task: str) -> int:
-    """Count the judgements and adjudications of people in force to questions of a task, groups left out."""
-    asked = select(question.c.id).where(question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS))
+def answers_under(connection: Connection, task: str, corpus: str) -> int:
+    """Count the judgements and adjudications of people in force to questions of a task about texts of a corpus."""
+    studies = select(study.c.id).where(study.c.task == task, study.c.corpus == corpus)
+    asked = select(question.c.id).where(question.c.study_id.in_(studies), question.c.kind.in_(ABOUT_OUTPUTS))
     judged = (is_counted(judgement), judgement.c.guideline > 0, by_people(judgement))
     return count_rows(connection, judgement, judgement.c.question_id.in_(asked), *judged) + count_rows(
         connection, adjudication, adjudication.c.question_id.in_(asked), stands(adjudication)
     )
-
-
-def _stored(connection: Connection) -> dict[str, tuple[WordsVersion, set[str]]]:
-    """By task, the last version of its words, and the corpora of its studies."""
-    found: dict[str, tuple[WordsVersion, set[str]]] = {}
-    for name, content, corpus in connection.execute(_words_and_corpora()):
-        task, number = (name, 0) if content is None else name.removeprefix(PREFIX).rsplit("/", 1)
-        version, corpora = found.setdefault(task, (WordsVersion(), set()))
-        if content is None:
-            corpora.add(corpus)
-        elif int(number) > version.version:
-            found[task] = WordsVersion(int(number), json.loads(content)), corpora
-    return found
-
-
-@cache
-def _words_and_corpora() -> CompoundSelect[Any]:
-    """One statement, and cached: each answer and each run of a page of the app executes it. (name, words, nothing) of
-    each version of words, and (task, nothing, corpus) of each study."""
-    is_words = setting.c.name.startswith(PREFIX, autoescape=True)
-    words = select(setting.c.name, cast(setting.c.value, Text), cast(null(), Text)).where(is_words)
-    return words.union_all(select(study.c.task, cast(null(), Text), study.c.corpus).distinct())
 
 
 def has_words(task: str) -> bool:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import pandas as pd
 
 from audit.corpora import Corpus
-from audit.corpora.files import FrameCorpus
+from audit.corpora.files import FileCorpus
 from audit.errors import AuditError
 from audit.relations import ANY, Plain, Verdict
 from audit.relations.base import nothing, stays, unchanged
@@ -22,7 +22,7 @@ from audit.relations.registry import replace_relation
 from audit.runner.options import CorpusOptions
 from audit.systems import offer_system
 from audit.systems.judge import Judge, function_judge, load_judge
-from audit.systems.own import CodeVersion, code_version, is_system, load
+from audit.systems.own import code_version, is_system, load
 from audit.tasks import Output, base_of, get_task
 from audit.text import Analysis
 from audit.user_models import checked_arguments
@@ -75,7 +75,7 @@ def relation(
                 check=check,
                 carry=carry,
                 languages=tuple(languages),
-                version=version or code_version(function, check, state=False).version,
+                version=version or code_version(function, check, state=False),
                 question=question,
             ),
             origin=getattr(function, "__module__", None) or "",
@@ -149,7 +149,7 @@ def judge_of(judge: object, name: str | None) -> Judge:
     made = function_judge(judge, called, sys.modules.get(getattr(judge, "__module__", "")) or ModuleType(called))
     made.name = called
     if getattr(judge, "version", None) is None:
-        made.version = code_version(judge).version
+        made.version = code_version(judge)
     return made
 
 
@@ -190,9 +190,8 @@ def _register(key: str | None, system: object, corpus: Corpus) -> str:
             if not callable(system) and not callable(getattr(system, "predict", None)):
                 wanted = "it must be a function of a text, or an object with predict(texts) or __call__(text)"
                 raise AuditError(f"system {name!r} is a {type(system).__name__}, which cannot be called; {wanted}")
-            found = _version_of(system)
-            _offered[name] = system, found
-            version, remark = found.version, remark or found.remark(name)
+            version = _version_of(system)
+            _offered[name] = system, version
         tasks = tuple(getattr(system, "tasks", None) or (corpus.task,))
         languages = tuple(getattr(system, "languages", None) or ANY)
         system = _OfferedSystem(system, name, str(version), tasks, languages, remark)
@@ -203,8 +202,8 @@ def _register(key: str | None, system: object, corpus: Corpus) -> str:
 
 # What a run itself changes in an object (a model loaded when it is first asked, a cache) makes no other system of it:
 # systems without a version of their own by name, and of each object the version after its last run and that of the run.
-_offered: dict[str, tuple[object, CodeVersion]] = {}
-_after: WeakKeyDictionary[Any, tuple[str, CodeVersion]] = WeakKeyDictionary()
+_offered: dict[str, tuple[object, str]] = {}
+_after: WeakKeyDictionary[Any, tuple[str, str]] = WeakKeyDictionary()
 
 
 @contextmanager
@@ -216,16 +215,16 @@ def using(names: Iterable[str]) -> Iterator[None]:
         for name in names:
             if (found := _offered.pop(name, None)) is not None:
                 with suppress(TypeError):  # some objects cannot be keys
-                    _after[found[0]] = code_version(found[0]).version, found[1]
+                    _after[found[0]] = code_version(found[0]), found[1]
 
 
-def _version_of(system: object) -> CodeVersion:
+def _version_of(system: object) -> str:
     now = code_version(system)
     try:
         after, ran_under = _after.get(system, ("", now))
     except TypeError:
         return now
-    return ran_under if after == now.version else now
+    return ran_under if after == now else now
 
 
 def corpus_of(corpus: Texts, read: CorpusOptions, name: str | None = None) -> Corpus:
@@ -237,14 +236,14 @@ def corpus_of(corpus: Texts, read: CorpusOptions, name: str | None = None) -> Co
         return read.corpus(corpus)
     own = read.task or "sentiment", read.unit, read.language, read.reading
     if isinstance(corpus, pd.DataFrame):
-        return FrameCorpus(corpus, name or "frame", *own)
+        return FileCorpus(name or "frame", *own, content=corpus)
     if callable(getattr(corpus, "rows", None)) and callable(getattr(corpus, "fingerprint", None)):
         return cast(Corpus, corpus)
     if not isinstance(corpus, Iterable):
         wanted = "a name of audit.all_corpora(), a file, a DataFrame with the column text, or texts"
         raise AuditError(f"corpus is a {type(corpus).__name__}; expected {wanted}")
     rows = [_columns(number, item) for number, item in enumerate(corpus, start=1)]
-    return FrameCorpus(pd.DataFrame(rows), name or "texts", *own)
+    return FileCorpus(name or "texts", *own, content=pd.DataFrame(rows))
 
 
 def _columns(number: int, item: object) -> Mapping[str, object]:

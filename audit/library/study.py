@@ -22,7 +22,7 @@ from audit.judging.judges import ask_judge
 from audit.judging.labels import Role, answer_with_gold, frame_labels, import_labels, read_labels
 from audit.judging.options import JudgeRequest, WordsOptions
 from audit.judging.samples import ask_next
-from audit.judging.words import set_words
+from audit.judging.words import set_words, words_of
 from audit.library.components import Texts, corpus_of, judge_of, system_names, using
 from audit.library.results import Agreement, Comparison, Report
 from audit.messages import counted
@@ -100,7 +100,7 @@ def run(
 
     def begin(engine: Engine) -> None:
         if words:
-            set_words(engine, corpus.task, words, change=own_words.change_words)
+            set_words(engine, corpus.task, corpus.name, words, change=own_words.change_words)
 
     database = Later(str(store), begin)
     budget = Budget(options)
@@ -144,7 +144,7 @@ def check_system(
     named = corpus_of(list(texts) or list(TEXTS["en"]), CorpusOptions(task=task if task != "translation" else None))
     (name,) = system_names([system], named)
     with using([name]):
-        return _check_system(name, texts=texts, task=task, limit=time_limit, apart=False)
+        return _check_system(name, texts=texts, task=task, limit=time_limit)
 
 
 @spread
@@ -300,7 +300,11 @@ class Study:
         `words` is as `[words]` of a plan. Raises AuditError, also where people have answered under other words, unless
         `change_words` is there: the answers stay, and say by which version they were given.
         """
-        set_words(self.engine, task, own.content([task]), change=own.change_words)
+        words = own.content([task])
+        with self.engine.connect() as connection:
+            studies = words_of(connection).studies.values()
+        for corpus in sorted({corpus for of, corpus in studies if of == task}):
+            set_words(self.engine, task, corpus, words, change=own.change_words)
         return self
 
     @spread

@@ -10,7 +10,6 @@ from typing import Any
 from audit import registry
 from audit.errors import AuditError
 from audit.files import read_text
-from audit.messages import message
 from audit.registry import Registry
 from audit.relations.base import Chained, Joint, Plain, Relation
 from audit.relations.composition import Composed, compose, parts_of
@@ -154,7 +153,7 @@ def get_relation(task: str, name: str) -> Relation:
     if len(parts := parts_of(name)) > 1:
         return compose(*(get_relation(task, part) for part in parts))
     elsewhere = [other for other in sorted(TASKS) if other != base_of(task) and _key(other, name) in RELATIONS]
-    notes = [message("name.elsewhere", name=name, tasks=elsewhere)] if elsewhere else []
+    notes = [f"{name!r} belongs to {', '.join(elsewhere)}"] if elsewhere else []
     raise RELATIONS.unknown(name, [known.name for known in all_relations(task)], notes)
 
 

@@ -46,7 +46,8 @@ def agreement_report(
     """
     frame, people, notes = rated.frame, sorted(rated.frame["annotator"].unique()), list(rated.notes)
     if len(people) < 2:
-        raise AuditError(message("agreement.one_annotator", who=people[0] if people else "nobody"))
+        who = people[0] if people else "nobody"
+        raise AuditError(f"{who} is the only annotator; agreement needs the judgements of two or more")
     if order is not None:
         spelled = {label.casefold(): label for label in order}
         frame = frame.assign(label=[spelled.get(label.casefold(), label) for label in frame["label"]])
@@ -57,7 +58,8 @@ def agreement_report(
     ratings = Ratings.of(frame, order or rated.labels, order is not None)
     check_level(level, ratings)
     if not ratings.shared.any():
-        raise AuditError(message("agreement.none_shared", count=ratings.items))
+        needs = "agreement needs items with two or more judgements"
+        raise AuditError(f"none of the {ratings.items:,} items was judged by two annotators; {needs}")
     if left_out := ratings.items - int(ratings.shared.sum()):
         notes.append(message("note.one_judgement", count=left_out, whole=ratings.items))
 

@@ -1,7 +1,5 @@
 """What a report is computed from: counts of cells, the groups behind them, and what systems are compared by."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +22,6 @@ COUNTS = (
     "groups", "satisfied", "violated", "inapplicable", "errors", "drawn", "judged", "false", "open", "waiting",
 )  # fmt: skip
 NOTHING = np.zeros(0, int)
-_NOT_JUDGED, _NOT_CHECKED = Judged(*[NOTHING] * 7), Checked(*[NOTHING] * 5)
 
 
 @dataclass(frozen=True)
@@ -42,18 +39,26 @@ class Comparisons:
     cluster: np.ndarray
 
     def columns(self, systems: Sequence[str]) -> list[int]:
-        """The columns of these systems."""
+        """Return the columns of these systems."""
         return [self.systems.index(system) for system in systems]
 
-    def among(self, keep: np.ndarray) -> Comparisons:
-        """The same over the groups of these sources (bool) alone."""
+    def among(self, keep: np.ndarray) -> "Comparisons":
+        """Return the same over the groups of these sources (bool) alone."""
         rows = {name: keep[groups.source] for name, groups in self.groups.items()}
         groups = {name: one.among(rows[name]) for name, one in self.groups.items()}
         answered = {name: Answered(one.q[rows[name]], one.genuine[rows[name]]) for name, one in self.answered.items()}
         return replace(self, groups=groups, answered=answered, open={n: one[rows[n]] for n, one in self.open.items()})
 
+    def observed(self) -> "Comparisons":
+        """Return the same as if all were known, and every satisfaction genuine."""
+        answered = {
+            name: Answered(np.ones(of.satisfied.shape), (of.satisfied == 1).astype(np.int8))
+            for name, of in self.groups.items()
+        }
+        return replace(self, answered=answered, open={name: of & False for name, of in self.open.items()})
+
     def _contest(self, weights: Mapping[str, float], target: Target) -> tuple[Contest, Evidence]:
-        """The contest over relations with these weights, and what it goes by."""
+        """Return the contest over relations with these weights, and what it goes by."""
         place = {name: at for at, name in enumerate(self.groups)}
         shares = {place[name]: share for name, share in weights.items() if name in place}
         size = max(len(self.cluster), int(self.cluster.max(initial=-1)) + 1)
@@ -64,14 +69,27 @@ class Comparisons:
     def standing(
         self, weights: Mapping[str, float], systems: Sequence[str], target: Target, delta: float, seed: int = 0
     ) -> Standing:
-        """How these systems stand in the mean over relations with these weights."""
+        """Return how these systems stand in the mean over relations with these weights."""
         return standing(*self._contest(weights, target), self.columns(systems), delta, seed)
+
+    def sizes(self, weights: Mapping[str, float], systems: Sequence[str]) -> dict[str, int]:
+        """Return the numbers of groups that apply to both of two systems, of those that tell them apart
+        (`informative`), of these the answered ones (`judged`), and how many groups are `open`."""
+        sizes, columns = dict.fromkeys(("groups", "informative", "judged", "open"), 0), self.columns(systems)
+        for name in (name for name in weights if name in self.groups):
+            groups, answered = self.groups[name], self.answered[name]
+            pair = groups.pair(*columns)
+            needed, genuine = (of[pair.at][:, columns] for of in (groups.satisfied == 1, answered.genuine))
+            known = ((genuine >= 0) | ~needed).all(1) & (answered.q[pair.at][:, columns] > 0).any(1)
+            numbers = pair.groups, len(pair.at), int(known.sum()), int(self.open[name][:, columns].sum())
+            sizes = {size: sizes[size] + number for size, number in zip(sizes, numbers, strict=True)}
+        return sizes
 
     def bounds(
         self, weights: Mapping[str, float], systems: Sequence[str], target: Target, z: float
     ) -> tuple[float, float]:
-        """The least and the most that SR_g of the first less that of the second may be where groups are open, with the
-        outer ends of the intervals of both."""
+        """Return the least and the most that SR_g of the first less that of the second may be where groups are open,
+        with the outer ends of the intervals of both."""
         (a, b), (contest, evidence) = self.columns(systems), self._contest(weights, target)
         ends = []
         for sign in (-1, 1):
@@ -96,29 +114,27 @@ class Basis:
     """
 
     cells: pd.DataFrame
-    judged: Judged = _NOT_JUDGED
-    checked: Checked = _NOT_CHECKED
+    judged: Judged = field(default_factory=lambda: Judged(*[NOTHING] * 7))
+    checked: Checked = field(default_factory=lambda: Checked(*[NOTHING] * 5))
     comparisons: Mapping[Any, Comparisons] = field(default_factory=dict)
     target: Target = "population"
     confidence: float = 0.95
     delta: float = 0.0
-    _of_cells: dict[int, Rates] = field(default_factory=dict, repr=False)
 
     def rates(self, places: Sequence[int]) -> Rates:
-        """The rates of these cells together."""
+        """Return the rates of these cells together."""
         finite = self.target == "corpus"
         return rates_of(places, self.judged, self.checked, finite=finite, confidence=self.confidence)
 
-    def rates_of_cell(self, place: int) -> Rates:
-        """The rates of one cell, worked out once."""
-        if place not in self._of_cells:
-            self._of_cells[place] = self.rates([place])
-        return self._of_cells[place]
+    @cached_property
+    def of_cells(self) -> list[Rates]:
+        """The rates of each cell."""
+        return [self.rates([at]) for at in range(len(self.cells))]
 
-    def within(self, keep: np.ndarray) -> Basis:
-        """The basis of the groups of these sources (bool, by their codes) alone."""
+    def within(self, keep: np.ndarray) -> "Basis":
+        """Return the basis of the groups of these sources (bool, by their codes) alone."""
         judged, checked = where(self.judged, keep[self.judged.source]), where(self.checked, keep[self.checked.source])
-        return replace(self, judged=judged, checked=checked, _of_cells={})
+        return replace(self, judged=judged, checked=checked)
 
     @cached_property
     def places(self) -> dict[tuple[object, str, str], int]:
@@ -129,7 +145,13 @@ class Basis:
 
 def basis_of_totals(cells: pd.DataFrame, target: Target, confidence: float = 0.95, delta: float = 0.0) -> Basis:
     """Return the basis of a table of totals: every group counts by itself, and the judged ones were drawn at random."""
-    cells = ordered(cells)
+    optional = [name for name in ("sr_observed", "fs_rate", "family", "rejected") if name in cells]
+    cells = cells.reindex(columns=[*NAMES, *COUNTS, *optional])
+    keys = [
+        (str(task), name_order(str(study)), name_order(str(relation)), str(system))
+        for task, study, relation, system in cells[KEY].itertuples(index=False)
+    ]
+    cells = cells.iloc[sorted(range(len(cells)), key=keys.__getitem__)].reset_index(drop=True)
     judged, checked = [(NOTHING, NOTHING, NOTHING)], [(NOTHING, NOTHING)]
     for at, cell in enumerate(cells.to_dict("records")):
         counts = [plain(cell[name]) for name in ("satisfied", "violated", "judged", "false")]
@@ -146,22 +168,6 @@ def basis_of_totals(cells: pd.DataFrame, target: Target, confidence: float = 0.9
     cell, is_false, q = (np.concatenate(parts) for parts in zip(*judged, strict=True))
     of_cell, is_satisfied = (np.concatenate(parts) for parts in zip(*checked, strict=True))
     each, nothing, every = np.arange(len(cell)), np.zeros(len(cell), np.int8), np.arange(len(of_cell)) + len(cell)
-    return Basis(
-        cells,
-        Judged(cell, nothing + TELLING, is_false.astype(np.int8), nothing, q, each, each),
-        Checked(of_cell, np.full(len(of_cell), TELLING), is_satisfied.astype(np.int8), every, every),
-        target=target,
-        confidence=confidence,
-        delta=delta,
-    )
-
-
-def ordered(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return cells by task, study, relation and system, with all columns that a report reads."""
-    optional = [name for name in ("sr_observed", "fs_rate", "family", "rejected") if name in frame]
-    frame = frame.reindex(columns=[*NAMES, *COUNTS, *optional])
-    keys = [
-        (str(task), name_order(str(study)), name_order(str(relation)), str(system))
-        for task, study, relation, system in frame[KEY].itertuples(index=False)
-    ]
-    return frame.iloc[sorted(range(len(frame)), key=keys.__getitem__)].reset_index(drop=True)
+    of_judged = Judged(cell, nothing + TELLING, is_false.astype(np.int8), nothing, q, each, each)
+    of_checked = Checked(of_cell, np.full(len(of_cell), TELLING), is_satisfied.astype(np.int8), every, every)
+    return Basis(cells, of_judged, of_checked, target=target, confidence=confidence, delta=delta)

@@ -52,61 +52,49 @@ def before_after(rows: Rows, palette: Palette = LIGHT, width: int = WIDTH) -> "a
     """
     import altair as alt
 
-    keys = (
-        "observed",
-        "genuine",
-        "low",
-        "high",
-        "least",
-        "most",
-        *(["group"] if any("group" in row for row in rows) else []),
-    )
-    values = list[dict[str, Any]]()
-    for row in rows:
-        after = percent(row["genuine"])
-        if row["genuine"] is None and row.get("least") is not None:
-            after = f"{percent(row['least'])}–{percent(row['most'])}"
-        numbers = f"{percent(row['observed'])} → {after}"
-        values.append({"name": cut(row["name"]), "numbers": numbers, **{key: row.get(key) for key in keys}})
-    names = [value["name"] for value in values]
-    room = max((letters(name) for name in names), default=0.0)
+    values = [_bar(row) for row in rows]
+    names = list(dict.fromkeys(value["name"] for value in values))
+    room = max(map(letters, names), default=0.0)
     names_axis = alt.Axis(labelLimit=room, minExtent=room, maxExtent=room, labelPadding=8, grid=False)
-    in_order = alt.Y("name:N", sort=list(dict.fromkeys(names)), title=None, axis=names_axis)
     tips = [alt.Tooltip(f"{field}:Q", format=".1%") for field in ("observed", "genuine", "low", "high")]
     end = max((value[key] or 0.0 for value in values for key in ("observed", "genuine", "high", "most")), default=1.0)
     end = 1.0 if end > 0.5 else 0.5 if end > 0.25 else 0.25
     scale = alt.Scale(domain=[0, end], nice=False)
     axis = alt.Axis(values=[end * part / 4 for part in range(5)], format=".0%", title=None, labelFlush=False)
-    base = alt.Chart().encode(y=in_order, tooltip=["name:N", *tips])
+    base = alt.Chart().encode(y=alt.Y("name:N", sort=names, title=None, axis=names_axis), tooltip=["name:N", *tips])
 
-    def between(low: str, high: str, mark: str, **look: Any) -> Any:
-        drawn = base.transform_filter(f"isValid(datum.{low}) && isValid(datum.{high})")
-        return getattr(drawn, f"mark_{mark}")(**look).encode(
-            x=alt.X(f"{low}:Q", scale=scale, axis=axis), x2=f"{high}:Q"
-        )
+    def drawn(mark: str, first: str, last: str | None = None, **look: Any) -> Any:
+        """Return marks at a field, or from one to another, of the rows that have it."""
+        known = base.transform_filter(" && ".join(f"isValid(datum.{field})" for field in (first, last) if field))
+        ends = {} if last is None else {"x2": f"{last}:Q"}
+        return getattr(known, f"mark_{mark}")(**look).encode(x=alt.X(f"{first}:Q", scale=scale, axis=axis), **ends)
 
-    def at(field: str, **look: Any) -> Any:
-        drawn = base.transform_filter(f"isValid(datum.{field})").mark_point(filled=True, opacity=1, **look)
-        return drawn.encode(x=alt.X(f"{field}:Q", scale=scale, axis=axis))
-
+    disc: dict[str, Any] = {"filled": True, "opacity": 1, "size": 62}
     layers = [
-        between("low", "high", "bar", size=11, cornerRadius=3, opacity=0.25, color=palette.genuine),
-        between("least", "most", "rule", strokeWidth=4, color=palette.genuine),
-        between("genuine", "observed", "rule", strokeWidth=2, color=palette.false),
-        at("observed", size=62, fill=palette.paper, stroke=palette.observed),
-        at("genuine", size=62, color=palette.genuine),
+        drawn("bar", "low", "high", size=11, cornerRadius=3, opacity=0.25, color=palette.genuine),
+        drawn("rule", "least", "most", strokeWidth=4, color=palette.genuine),
+        drawn("rule", "genuine", "observed", strokeWidth=2, color=palette.false),
+        drawn("point", "observed", **disc, fill=palette.paper, stroke=palette.observed),
+        drawn("point", "genuine", **disc, color=palette.genuine),
         base.mark_text(align="left", color=palette.muted, fontSize=11).encode(
             x=alt.value(width + 10), text=alt.Text("numbers:N")
         ),
     ]
-    chart: Any = alt.layer(*layers, width=width, height={"step": ROW})
-    if any("group" in value for value in values):
-        groups = list(dict.fromkeys(value["group"] for value in values))
+    chart: Any = alt.layer(*layers, width=width, height={"step": ROW}).properties(data=alt.Data(values=values))
+    if groups := list(dict.fromkeys(row["group"] for row in rows if "group" in row)):
         header = alt.Header(title=None, labelAnchor="start", labelFontWeight="bold", labelColor=palette.ink)
         facet = alt.Facet("group:N", sort=groups, header=header)
-        chart = chart.properties(data=alt.Data(values=values)).facet(facet=facet, columns=1, spacing=8)
-        return styled(chart.resolve_scale(y="independent"), palette)
-    return styled(chart.properties(data=alt.Data(values=values)), palette)
+        chart = chart.facet(facet=facet, columns=1, spacing=8).resolve_scale(y="independent")
+    return styled(chart, palette)
+
+
+def _bar(row: Mapping[str, Any]) -> dict[str, Any]:
+    after = percent(row["genuine"])
+    if row["genuine"] is None and row.get("least") is not None:
+        after = f"{percent(row['least'])}–{percent(row['most'])}"
+    ends = {key: row.get(key) for key in ("observed", "genuine", "low", "high", "least", "most")}
+    group = {"group": row["group"]} if "group" in row else {}
+    return {"name": cut(row["name"]), "numbers": f"{percent(row['observed'])} → {after}", **ends, **group}
 
 
 def heat(rows: Rows, fill: str, palette: Palette = LIGHT, width: int = 110) -> "alt.Chart":
@@ -121,16 +109,13 @@ def heat(rows: Rows, fill: str, palette: Palette = LIGHT, width: int = 110) -> "
     values = [dict(row, column=cut(row["column"], 20), fill=of) for row, of in zip(rows, strengths, strict=True)]
     columns, names = (list(dict.fromkeys(value[key] for value in values)) for key in ("column", "row"))
     noted = any(value.get("note") for value in values)
+    tips = [f"{key}:N" for key in ("text", "note", "tip") if any(value.get(key) for value in values)]
     top = alt.Axis(orient="top", labelAngle=0, labelLimit=width - 4, labelPadding=6)
     room = min(max((letters(name) for name in names), default=0.0), 220)
     base = alt.Chart().encode(
         x=alt.X("column:N", sort=columns, title=None, scale=alt.Scale(paddingInner=0.03), axis=top),
         y=alt.Y("row:N", sort=names, title=None, scale=alt.Scale(paddingInner=0.1), axis=alt.Axis(minExtent=room)),
-        tooltip=[
-            "row:N",
-            "column:N",
-            *(f"{key}:N" for key in ("text", "note", "tip") if any(v.get(key) for v in values)),
-        ],
+        tooltip=["row:N", "column:N", *tips],
     )
     strong = alt.datum.fill >= 0.04 + 0.96 * DARK_FILL
     colour = alt.condition(strong, alt.value("#ffffff"), alt.value(palette.ink))

@@ -6,7 +6,7 @@ The numbers are those of the report's pairs (`audit.reports.standings.compared_p
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -59,13 +59,13 @@ def decide(condition: str, document: Entry) -> tuple[str, str]:
     `possibly`. Raises AuditError, which has the grammar, and UnknownName for a relation that was not compared.
     """
     parts, entries = _parts(condition), [document["all"]]
-    how, kind, limit = parts["how"], parts["kind"] or "genuine", float(parts["number"]) / 100
-    if parts["relation"] is not None:
-        entries = [entry for entry in document["relations"] if entry["relation"] == parts["relation"]]
+    how, kind, name = parts["how"], parts["kind"] or "genuine", parts["relation"]
+    if name is not None:
+        entries = [entry for entry in document["relations"] if entry["relation"] == name]
         if not entries:
-            raise UnknownName("relation", parts["relation"], [entry["relation"] for entry in document["relations"]])
+            raise UnknownName("relation", name, [entry["relation"] for entry in document["relations"]])
     rise = max((entry[kind] for entry in entries), key=lambda one: one["high"])
-    because, limit = f"the {kind} violation rate {moved(rise)}", limit + 1e-12  # .3 - .1 is not above .2
+    because, limit = f"the {kind} violation rate {moved(rise)}", float(parts["number"]) / 100 + 1e-12  # .3 - .1 <= .2
     if how != "possibly" and rise["estimate"] is None and rise["low"] <= limit < rise["high"]:
         return "undecided", f"{because}, as too little is judged"
     beyond = {"possibly": rise["high"], "estimated": rise["low"] if rise["estimate"] is None else rise["estimate"]}
@@ -90,8 +90,8 @@ def compare(
 ) -> Entry:
     """Compare two systems of a database: `name`, `name@version`, the beginning of that, or `#id`.
 
-    Nothing is written. Raises AuditError for what is no condition, for a name that fits no system or several, and where
-    no group applies to both.
+    Raises AuditError for what is no condition, for a name that fits no system or several, and where no group applies to
+    both.
     """
     for condition in conditions:
         _parts(condition)
@@ -100,19 +100,14 @@ def compare(
         if versions[0].id == versions[1].id:
             raise AuditError(f"{old} and {new} are the same system, {_label(versions[0])}; name two versions")
         both, groups, left_out = _read(connection, versions, options.answers)
-        broke, fixed = (_listed(connection, groups, versions, options.show, *sides) for sides in ((0, 1), (1, 0)))
+        broke, fixed = (_listed(connection, groups, versions, options.show, good) for good in (0, 1))
     numbers = Basis(pd.DataFrame(), target=options.target)
     by_relation = groups.groupby(["task", "study", "relation"], sort=False)
     entries = [_entry(both, of, numbers, *names) for names, of in by_relation]
-    whole = _entry(both, groups, numbers)
-    # The ends of a study without any answer hold for all of them.
     sizes = pd.DataFrame(entries).groupby("study")[["informative", "judged"]].sum()
-    unjudged = bool(((sizes["judged"] == 0) & (sizes["informative"] > 0)).any())
-    for entry in [*entries, whole]:
-        if unjudged if entry is whole else entry["informative"] and not entry["judged"]:
-            low, high = (entry["informative"] - entry[surely] for surely in ("broke", "fixed"))
-            ends = {"low": -low / entry["groups"], "high": high / entry["groups"]}
-            entry["genuine"] = {"estimate": None, **ends, "p": None, "p_holm": None}
+    # The ends of a study without any answer hold for all of them.
+    is_open = bool(((sizes["judged"] == 0) & (sizes["informative"] > 0)).any())
+    whole = _entry(both, groups, numbers, is_open=is_open)
     for kind in ("observed", "genuine"):
         tested: list[Entry] = [entry[kind] for entry in entries if entry[kind]["p"] is not None]
         for rise, adjusted in zip(tested, holm([rise["p"] for rise in tested]), strict=True):
@@ -121,13 +116,11 @@ def compare(
     sides = [{"system": one.name, "version": one.version, "settings": one.settings} for one in versions]
     document: Entry = {
         "old": sides[0], "new": sides[1], "relations": entries, "all": whole, "left_out": left_out, "broke": broke,
-        "fixed": fixed, "conditions": [],
-        "signature": {"audit": audit.__version__, **asked, "confidence": numbers.confidence},
+        "fixed": fixed, "signature": {"audit": audit.__version__, **asked, "confidence": numbers.confidence},
     }  # fmt: skip
-    for condition in conditions:
-        outcome, because = decide(condition, document)
-        document["conditions"].append({"condition": condition, "outcome": outcome, "because": because})
-    return document
+    decided = [(condition, *decide(condition, document)) for condition in conditions]
+    names = ("condition", "outcome", "because")
+    return document | {"conditions": [dict(zip(names, one, strict=True)) for one in decided]}
 
 
 def _label(version: Any) -> str:
@@ -135,7 +128,8 @@ def _label(version: Any) -> str:
 
 
 def _system(connection: Connection, name: str) -> Any:
-    """The system that a name means. Raises AuditError, which lists what is there, where it is none or several."""
+    """Return the system that a name means. Raises AuditError, which lists what is there, where it is none or
+    several."""
     columns = (system.c.id, system.c.name, system.c.version, system.c.settings)
     every = connection.execute(select(*columns).order_by(system.c.id)).all()
     fitting = [one for one in every if name in (one.name, _label(one), f"#{one.id}", f"{_label(one)}#{one.id}")]
@@ -151,9 +145,9 @@ def _system(connection: Connection, name: str) -> Any:
 def _read(
     connection: Connection, versions: Sequence[Any], answers: Whose
 ) -> tuple[Comparisons, pd.DataFrame, list[str]]:
-    """The two systems as one comparison over all studies, the groups that apply to both, and what is left out.
+    """Return the two systems as one comparison over all studies, the groups that apply to both, and what is left out.
 
-    Of the groups, `key` is a relation of a study in the comparison; of each `side` (0 and 1) are `group` (id), `held`
+    Of the groups, `key` is a relation of a study in the comparison; of each side (0 and 1) are `group` (id), `held`
     (bool) and `genuine` (1, 0, -1 not known). Raises AuditError where no group applies to both.
     """
     counted, left_out, clusters = count(connection, answers), list[str](), [np.zeros(0, np.int64)]
@@ -164,6 +158,7 @@ def _read(
         of, at = comparisons_of(counted, study), [population.systems.index(version.id) for version in versions]
         # Sources and documents of each study have codes of their own, so that errors of studies are independent.
         first, codes = sum(map(len, clusters)), 1 + max(int(one.max(initial=-1)) for one in clusters)
+        clusters.append(codes + of.cluster)
         for (name, one), ids in zip(of.groups.items(), population.group.values(), strict=True):
             pair, key = one.pair(at[0], at[1]), f"{study} {name}"
             if not pair.groups:
@@ -179,7 +174,6 @@ def _read(
                 frame[f"group{side}"], frame[f"held{side}"] = ids[pair.both, column], held
                 frame[f"genuine{side}"] = np.where(held, of.answered[name].genuine[pair.both, column], 0)
             frames.append(frame)
-        clusters.append(codes + of.cluster)
     if not frames:
         labels = " and ".join(map(_label, versions))
         raise AuditError(f"no group applies to both of {labels}; run both on the same corpus, under the same relations")
@@ -187,26 +181,26 @@ def _read(
     return both, pd.concat(frames, ignore_index=True), left_out
 
 
-def _entry(both: Comparisons, groups: pd.DataFrame, numbers: Basis, *names: Any) -> Entry:
-    """What changed in these groups (of this task, study and relation), relations weighing by their numbers of groups.
+def _entry(both: Comparisons, groups: pd.DataFrame, numbers: Basis, *names: Any, is_open: bool | None = None) -> Entry:
+    """Return what changed in these groups (of this task, study and relation), relations weighing by their numbers of
+    groups.
 
-    While nothing is judged in a study, the genuine rate can have risen at most as far as each group goes that tells the
-    two apart: those ends hold whatever the answers are.
+    While nothing is judged, or some study `is_open`, the genuine rate can have risen at most as far as each group goes
+    that tells the two apart: those ends hold whatever the answers are.
     """
     weights = dict(groups["key"].value_counts(normalize=True, sort=False))
-    # Observed: as if every satisfaction were genuine, and all of it known.
-    every = {
-        key: Answered(np.ones(of.satisfied.shape), (of.satisfied == 1).astype(np.int8))
-        for key, of in both.groups.items()
-    }
-    observed = replace(both, answered=every, open={key: of & False for key, of in both.open.items()})
-    pairs = [compared_pair(of, weights, ("old", "new"), numbers, 0.0) for of in (observed, both)]
-    rises = [{"estimate": pair["difference"], **{n: pair[n] for n in ("low", "high", "p", "p_holm")}} for pair in pairs]
+    observed, genuine = (compared_pair(of, weights, ("old", "new"), numbers) for of in (both.observed(), both))
+    ends = ("low", "high", "p", "p_holm")
+    rises = [{"estimate": of["difference"], **{end: of[end] for end in ends}} for of in (observed, genuine)]
     old, new = groups["held0"], groups["held1"]
+    number, fixed, broke = len(groups), int((new & ~old).sum()), int((old & ~new).sum())
+    informative, judged = genuine["informative"], genuine["judged"]
+    if (informative and not judged) if is_open is None else is_open:
+        low, high = (broke - informative) / number, (informative - fixed) / number
+        rises[1] = {"estimate": None, "low": low, "high": high, "p": None, "p_holm": None}
     return {
-        **dict(zip(("task", "study", "relation"), names or (None, None, None), strict=True)),
-        "groups": len(groups), "fixed": int((new & ~old).sum()), "broke": int((old & ~new).sum()),
-        "informative": pairs[1]["informative"], "judged": pairs[1]["judged"],
+        **dict(zip(("task", "study", "relation"), names or (None, None, None), strict=True)), "groups": number,
+        "fixed": fixed, "broke": broke, "informative": informative, "judged": judged,
         "vr_old": float(1 - old.mean()), "vr_new": float(1 - new.mean()), "observed": rises[0], "genuine": rises[1],
     }  # fmt: skip
 
@@ -214,12 +208,10 @@ def _entry(both: Comparisons, groups: pd.DataFrame, numbers: Basis, *names: Any)
 # The groups that got worse or better, the most instructive first, with their texts.
 
 
-def _listed(
-    connection: Connection, groups: pd.DataFrame, versions: Sequence[Any], show: int, good: int, bad: int
-) -> list[Entry]:
-    """Groups in which the `good` side is better: first those that it alone satisfies rightly, then those whose verdict
-    changed and which nobody settled, then those that it satisfies falsely. A source is shown once."""
-    held, genuine = ([groups[f"{name}{side}"] for side in (good, bad)] for name in ("held", "genuine"))
+def _listed(connection: Connection, groups: pd.DataFrame, versions: Sequence[Any], show: int, good: int) -> list[Entry]:
+    """Return groups in which the side `good` is better: first those that it alone satisfies rightly, then those whose
+    verdict changed and which nobody settled, then those that it satisfies falsely. A source is shown once."""
+    held, genuine = ([groups[f"{name}{side}"] for side in (good, 1 - good)] for name in ("held", "genuine"))
     turned = groups["tells"] & held[0] & ~held[1]
     rightly = groups["tells"] & (genuine[0] == 1) & (genuine[1] == 0)
     rows = groups.assign(level=np.select([rightly, turned & (genuine[0] < 0), turned], [0, 1, 2], 3))
@@ -230,15 +222,14 @@ def _listed(
     members = _members(connection, [(of.id, rows[f"group{side}"].tolist()) for side, of in enumerate(versions)])
     states = [
         np.select([~rows[f"held{side}"], rows[f"genuine{side}"] < 0, rows[f"genuine{side}"] > 0],
-                  ["violated", "satisfied", "genuine"], "false")
+                  ["violated", "satisfied", "genuine"], "false").tolist()
         for side in (0, 1)
     ]  # fmt: skip
     chosen: dict[tuple[str, ...], Entry] = {}
     for relation, old, new, outputs in zip(rows["relation"], *states, members, strict=True):
-        if len(chosen) < show:
-            entry = {"relation": relation, "old": str(old), "new": str(new), "members": outputs}
-            chosen.setdefault(tuple(outputs[0]["texts"]) if outputs else (), entry)
-    return list(chosen.values())
+        entry = {"relation": relation, "old": old, "new": new, "members": outputs}
+        chosen.setdefault(tuple(outputs[0]["texts"]) if outputs else (), entry)
+    return list(chosen.values())[:show]
 
 
 def _members(connection: Connection, sides: Sequence[tuple[int, Sequence[int]]]) -> list[list[Entry]]:
@@ -255,8 +246,8 @@ def _members(connection: Connection, sides: Sequence[tuple[int, Sequence[int]]])
         )
         places = {group: at for at, group in enumerate(groups)}
         for row in rows_among(connection, query, member.c.group_id, groups):
-            said = next((value for value in (row.error, row.label, row.text) if value is not None), None)
-            said = f"{row.score:.3g}" if said is None and row.score is not None else str(said)
+            score = None if row.score is None else f"{row.score:.3g}"
+            said = next((value for value in (row.error, row.label, row.text, score) if value is not None), "None")
             found[places[row.group_id]].setdefault((row.role, tuple(row.texts)), [None, None])[side] = said
     return [
         [{"role": role, "texts": list(texts), "old": old, "new": new} for (role, texts), (old, new) in of.items()]
@@ -363,7 +354,7 @@ def group_section(group: Entry) -> Section:
 
 
 def _points(rise: Entry) -> str:
-    """A difference for people: the estimate, if there is one, and its ends."""
+    """Return a difference for people: the estimate, if there is one, and its ends."""
     ends = f"[{signed(rise['low'])}, {signed(rise['high'])}]"
     return ends if rise["estimate"] is None else f"{signed(rise['estimate'])} {ends}"
 

@@ -1,7 +1,7 @@
 """The report as JSON: nested dicts, whose keys `docs/reference/report.schema.json` declares.
 
-`audit.reports.build` makes it; the terminal, HTML, charts, app and library read it. Rates are fractions between 0 and
-1, counts are whole numbers, and whatever is unknown is None.
+Rates are fractions between 0 and 1, counts are whole numbers, and whatever is unknown is None. A rate has `value`,
+`low` and `high`, `n` judged, bounds `least` and `most` where answers leave no value, and then a `reason`.
 """
 
 import math
@@ -11,12 +11,6 @@ import pandas as pd
 
 Entry = dict[str, Any]
 """A document, or a part of one: values by name."""
-ReportDocument = Entry
-Signature = Entry
-"""What the numbers were made from and how, so that equal signatures mean equal reports."""
-EstimateEntry = Entry
-"""A rate: `value`, `low` and `high`, `n` judged; bounds `least` and `most` where answers leave no value; a `reason`."""
-
 ENDS = ("value", "low", "high", "least", "most")
 
 
@@ -31,7 +25,7 @@ def plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def estimated(rate: Any, n: int | None = None, reason: str | None = None) -> EstimateEntry:
+def estimated(rate: Any, n: int | None = None, reason: str | None = None) -> Entry:
     """Return what statistics say of a rate as documents have it: value, low and high, one with these names, or None.
 
     >>> estimated((0.5, 0.25, 0.75), 8)["high"], estimated(None, reason="nothing is judged")["reason"]
@@ -43,7 +37,7 @@ def estimated(rate: Any, n: int | None = None, reason: str | None = None) -> Est
     return {**dict.fromkeys(ENDS), **dict(zip(ENDS, map(plain, values), strict=False)), "n": n, "reason": reason}
 
 
-def less(rate: EstimateEntry) -> EstimateEntry:
+def less(rate: Entry) -> Entry:
     """Return 1 minus a rate: the lower end of one is the upper end of the other."""
     ends = zip(ENDS, ("value", "high", "low", "most", "least"), strict=True)
     return rate | {end: None if rate[of] is None else 1 - rate[of] for end, of in ends}

@@ -38,20 +38,40 @@ def first_lines(report: Entry, language: str = ENGLISH) -> list[str]:
         about = [titled(report, entry, say)] if len(report["decisions"]) > 1 else []
         lines.append(say.list([*about, verdict(entry, language)], "colon") + say("list.stop"))
         if accuracy := entry["accuracy"]:
-            rates = [f"{one['system']} {percent(one['accuracy']['value'])}{PERCENT}" for one in accuracy["systems"]]
-            if (more := len(rates) - SYSTEMS_SHOWN) > 0:
-                rates = [*rates[:SYSTEMS_SHOWN], say("decision.more_systems", count=more)]
-            lines.append(say(f"decision.accuracy_{accuracy['by']}", count=accuracy["texts"], rates=say.list(rates)))
-        # What is left of the rates of the best systems, and how much worse they could be.
-        for one in by_rank(entry["ranking"]):
-            score, low = one["score"]["value"], one["score"]["low"]
-            if one["system"] in entry["systems"][:2] and score is not None and low is not None:
-                left = {"genuine": percent(score), "worse": percent(score - low)}
-                left["observed"] = percent(one["score_observed"])
-                lines.append(say("decision.falls", system=one["system"], **left))
-    lines += [_false_line(report, say), *primary_lines(report, say)]
+            if accuracy["best"]:
+                lines.append(say("decision.weigh"))
+            else:
+                rates = {one["system"]: percent(one["accuracy"]["value"]) + PERCENT for one in accuracy["systems"]}
+                line = f"decision.accuracy_{accuracy['by']}"
+                lines.append(say(line, count=accuracy["texts"], rates=_few(rates, say)))
+        lines.append(_passed_line(entry, say))
+    false = filter(None, [_false_line(report, say), lenient_text(report, say)])
+    lines += [say.list(false, "sentence"), *primary_lines(report, say)]
     steps = (say("next.next", step=step) for entry in report["decisions"] for step in next_lines(report, entry, say))
     return [line for line in [*lines, next(steps, "")] if line]
+
+
+def _few(rates: Mapping[str, str], say: Say) -> str:
+    """Return the rates of the first systems, and how many more there are."""
+    shown = [f"{system} {rate}" for system, rate in list(rates.items())[:SYSTEMS_SHOWN]]
+    more = len(rates) - SYSTEMS_SHOWN
+    return say.list([*shown, say("decision.more_systems", count=more)] if more > 0 else shown)
+
+
+def _passed_line(entry: Entry, say: Say) -> str:
+    """Return how much each system passes, and with right answers, and how much worse the best could be; empty where no
+    rate is known."""
+    scores = [one for one in entry["ranking"] if one["score"]["value"] is not None]
+    scores.sort(key=lambda one: (-one["score"]["value"], one["system"]))
+    both = {
+        one["system"]: f"{percent(one['score_observed'])} → {percent(one['score']['value'])}{PERCENT}" for one in scores
+    }
+    lines = [say("decision.passed", rates=_few(both, say))] if both else []
+    best = next((one for one in scores if one["system"] in entry["systems"] and one["score"]["low"] is not None), None)
+    if best is not None:
+        worse = percent(best["score"]["value"] - best["score"]["low"])
+        lines.append(say("decision.worse_by", system=best["system"], worse=worse))
+    return say.list(lines, "sentence")
 
 
 def verdict(entry: Entry, language: str = ENGLISH) -> str:
@@ -84,8 +104,7 @@ def titled(report: Entry, entry: Entry, say: Say) -> str:
 def _false_line(report: Entry, say: Say) -> str:
     """How much of the reported satisfaction is false; empty where nothing is known of it."""
     totals = report["overall"]
-    rates = {"false": say.rate(totals["fs_rate"], PERCENT), "genuine": say.rate(totals["sr_genuine"], PERCENT)}
-    return say("headline.false", observed=percent(totals["sr_observed"]), **rates) if totals["cells_covered"] else ""
+    return say("headline.false", false=say.rate(totals["fs_rate"], PERCENT)) if totals["cells_covered"] else ""
 
 
 def lenient_text(report: Entry, say: Say) -> str:
@@ -96,7 +115,7 @@ def lenient_text(report: Entry, say: Say) -> str:
         return ""
     tasks = dict.fromkeys(str(relation["task"]) for relation in report["relations"])
     labels = say.list(label_name(label, tasks, say.language) for label in entry["labels"])
-    return say("headline.lenient", labels=labels, now=percent(now), right=percent(right))
+    return say("headline.lenient", labels=labels, right=percent(right))
 
 
 def open_questions(totals: Entry) -> int:
@@ -106,7 +125,7 @@ def open_questions(totals: Entry) -> int:
 
 def next_lines(report: Entry, entry: Entry, say: Say) -> Iterator[str]:
     """Yield what to do next, most important first."""
-    totals, accuracy = report["overall"], entry["accuracy"]
+    totals = report["overall"]
     is_run = totals["satisfied"] or totals["violated"]
     if first := (
         "groups" if "file" in report["signature"] else "run" if not is_run else "draw" if not totals["drawn"] else ""
@@ -119,9 +138,7 @@ def next_lines(report: Entry, entry: Entry, say: Say) -> Iterator[str]:
         yield say("next.answer", count=number_open)
     if entry["state"] not in ("sure", "one_system") and len(entry["ranking"] or entry["best_observed"]) != 1:
         yield say("next.texts" if totals["judged"] == totals["satisfied"] else "next.more")
-    if accuracy and accuracy["best"]:
-        yield say("next.weigh", systems=say.names(entry["systems"]), accurate=say.names(accuracy["best"]))
-    elif entry["state"] == "sure":
+    if entry["state"] == "sure" and not (entry["accuracy"] or {}).get("best"):
         yield say("next.choose", system=entry["systems"][0])
     if not any(one["holds"]["rate"]["n"] for one in report.get("validity") or ()):
         yield say("next.holds")
@@ -214,7 +231,8 @@ def _judged_lines(report: Entry, say: Say) -> Iterator[str]:
     if covered := totals["cells_covered"]:
         share = percent((totals["satisfied_covered"] or 0) / totals["satisfied"] if totals["satisfied"] else None)
         about = say("headline.covered", count=totals["cells"], covered=count(covered), share=share)
-        yield say.list(filter(None, [_false_line(report, say), about, lenient_text(report, say)]), "sentence")
+        rates = {"observed": percent(totals["sr_observed"]), "genuine": say.rate(totals["sr_genuine"], PERCENT)}
+        yield say.list([say("headline.together", **rates), about], "sentence")
     if compared := totals["relations_compared"]:
         more = say("headline.open_none")
         if totals["best_changes_open"]:
@@ -264,7 +282,15 @@ def score_chart(entry: Entry, say: Say) -> Chart | None:
         for one in sorted(entry["ranking"], key=lambda one: (-(one["score"]["value"] or -1.0), one["system"]))
         if one["score_observed"] is not None
     ]
-    return Chart(partial(charts.before_after, rows), verdict(entry, say.language), say("chart.key")) if rows else None
+    return (
+        Chart(partial(charts.before_after, rows), verdict(entry, say.language), chart_key(rows, say)) if rows else None
+    )
+
+
+def chart_key(rows: Sequence[Mapping[str, Any]], say: Say) -> str:
+    """Return what the marks of `charts.before_after` are; of bounds only where there are some."""
+    bounds = [say("chart.key_bounds")] if any(row.get("least") is not None for row in rows) else []
+    return say.list([say("chart.key"), *bounds], "sentence")
 
 
 def family_chart(report: Entry, say: Say) -> Chart | None:

@@ -14,11 +14,11 @@ from sqlalchemy import Connection, Engine, func, select
 import audit
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import source_clusters
-from audit.false_satisfaction.judged import JUDGE, JudgeRow, find_judge, last_answers, stored_judges
+from audit.false_satisfaction.judged import JUDGE, JudgeRow, last_answers, stored_judges
 from audit.judging.accounts import reading_as_manager
 from audit.judging.judges import own_systems
 from audit.messages import message
-from audit.reports.document import Entry, Signature
+from audit.reports.document import Entry
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import UNKNOWN, Say, count, estimate, number
 from audit.statistics.judges import against, rate
@@ -32,11 +32,11 @@ WHOSE = {"people": ("adjudicated", "people"), "gold": ("gold",)}
 """Whose answers a judge is held against, and their origins, the first that is there."""
 
 
-def judges_report(engine: Engine, only: str | None = None, by: int | None = None) -> Entry:
+def judges_report(engine: Engine, by: int | None = None) -> Entry:
     """Return the document of `audit judge agreement`, for a manager (`by`, an account id; else NotAllowed), or for
     whoever has the database (None), who is told where no judge has answered anything. Raises AuditError."""
     with reading_as_manager(engine, by) as connection:
-        judges = judge_entries(connection, only)
+        judges = judge_entries(connection)
     if not judges and by is None:
         raise AuditError("no judge has answered anything yet; ask one with `audit judge ask`")
     named = [{"name": judge["name"], "version": judge["version"]} for judge in judges]
@@ -46,18 +46,15 @@ def judges_report(engine: Engine, only: str | None = None, by: int | None = None
     return {"judges": judges, "notes": notes, "signature": signature}
 
 
-def judge_entries(connection: Connection, only: str | None = None, tasks: Collection[str] | None = None) -> list[Entry]:
-    """Return an entry for each judge (`only` that of this name), with a part for each of these tasks (None: all) and
-    kind of question.
-
-    Raises AuditError where there is no judge of this name.
-    """
-    judges = stored_judges(connection) if only is None else [find_judge(connection, only)]
+def judge_entries(connection: Connection, tasks: Collection[str] | None = None) -> list[Entry]:
+    """Return an entry for each judge, with a part for each of these tasks (None: all) and kind of question."""
+    judges = stored_judges(connection)
     rows = [
         (judge.id, variant, last.question_id, last.task, last.kind, last.answer)
         for judge in judges
         for variant in range(len(VARIANTS))
         for last in last_answers(connection, judge.id, variant)
+        if tasks is None or last.task in tasks
     ]
     answers = pd.DataFrame(rows, columns=["judge", "variant", "question", "task", "kind", "answer"])
     questions = sorted(set(answers["question"]))
@@ -71,18 +68,14 @@ def judge_entries(connection: Connection, only: str | None = None, tasks: Collec
     for judge in judges:
         settings, own = json.loads(judge.settings), answers[answers["judge"] == judge.id]
         named = {"judge": judge.id, "name": judge.name, "version": judge.version, "settings": settings}
-        systems = list(own_systems(connection, judge.name, judge.version, settings))
-        parts = [
-            _part(str(task), str(kind), part)
-            for (task, kind), part in own.groupby(["task", "kind"], sort=True)
-            if tasks is None or task in tasks
-        ]
-        entries.append(named | {"own": systems, "tasks": parts})
+        named["own"] = list(own_systems(connection, judge.name, judge.version, settings))
+        parts = own.groupby(["task", "kind"], sort=True)
+        entries.append(named | {"tasks": [_part(str(task), str(kind), part) for (task, kind), part in parts]})
     return entries
 
 
 def _clusters(connection: Connection, questions: Sequence[int]) -> dict[int, int]:
-    """The document of each question's text, or its source: the first of whose groups has the text."""
+    """Return the document of each question's text, or its source: the first of whose groups has the text."""
     query = select(question.c.id, func.min(member.c.group_id))
     query = query.join(member, member.c.input_id == question.c.input_id).group_by(question.c.id)
     source_of = {id: group // LIMIT**2 for id, group in rows_among(connection, query, question.c.id, questions)}
@@ -114,7 +107,7 @@ def _part(task: str, kind: str, given: pd.DataFrame) -> Entry:
     return part
 
 
-def proxy_judges(judges: Sequence[Entry], settings: Signature) -> list[Entry]:
+def proxy_judges(judges: Sequence[Entry], settings: Entry) -> list[Entry]:
     """Return the judges that are among a report's proxies."""
     names = [name.removeprefix(JUDGE) for name in settings.get("proxy", {}).get("names", []) if name.startswith(JUDGE)]
     rows = ((judge, JudgeRow(judge["judge"], judge["name"], judge["version"], "")) for judge in judges)
@@ -122,7 +115,7 @@ def proxy_judges(judges: Sequence[Entry], settings: Signature) -> list[Entry]:
 
 
 def own_note(entry: Entry) -> str:
-    """Say that the judge is a system under test, where it is one; else empty."""
+    """Return that the judge is a system under test, where it is one; else an empty text."""
     return message("judges.is_own", name=entry["name"], systems=entry["own"]) if entry["own"] else ""
 
 
@@ -136,14 +129,14 @@ def judge_section(entry: Entry, say: Say) -> Section:
             if not (held := part[whose]):
                 parts.append(say(f"judges.no_{whose}"))
                 continue
-            kappa, labels = held["kappa"], [one["label"] for one in held["labels"]]
-            within = f"{number(kappa['value'], 3)} [{number(kappa['low'], 3)}–{number(kappa['high'], 3)}]"
-            values = {"accuracy": share_text(held["accuracy"], say), "kappa": say.said(kappa["reason"]) or within}
-            parts.append(say(f"judges.against_{whose}", count=held["questions"], **values))
-            heads = [say(f"judges.{name}") for name in (f"by_{whose}", "sensitivity", "specificity")]
-            shares = [[share_text(one[name], say) for name in ("sensitivity", "specificity")] for one in held["labels"]]
+            value, low, high = (number(held["kappa"][end], 3) for end in ("value", "low", "high"))
+            kappa = say.said(held["kappa"]["reason"]) or f"{value} [{low}–{high}]"
+            against = {"accuracy": share_text(held["accuracy"], say), "kappa": kappa}
+            parts.append(say(f"judges.against_{whose}", count=held["questions"], **against))
+            names, labels = ("sensitivity", "specificity"), [one["label"] for one in held["labels"]]
+            rows = [(one["label"], *(share_text(one[name], say) for name in names)) for one in held["labels"]]
+            parts.append(Table([say(f"judges.{name}") for name in (f"by_{whose}", *names)], rows))
             confusion = [(label, *row) for label, row in zip(labels, held["confusion"], strict=True)]
-            parts.append(Table(heads, [(label, *of) for label, of in zip(labels, shares, strict=True)]))
             parts.append(Table((say("judges.confusion"), *labels), confusion))
         for variant in part["consistency"]:
             parts.append(say(f"judges.variant_{variant['variant']}", same=share_text(variant["same"], say)))

@@ -1,35 +1,95 @@
 """How well each annotator judges: hidden questions, repeats, the others, speed; and Dawid and Skene's model."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pandas as pd
+from sqlalchemy import ColumnElement, Connection, Engine, select, true
 
 import audit
 from audit.errors import AuditError
-from audit.judging.control_questions import KNOWN, REPEAT
+from audit.judging.accounts import is_person, reading_as_manager
+from audit.judging.answers import is_counted, settled_by_people
+from audit.judging.control_questions import GOLD, KNOWN, REPEAT
 from audit.judging.order import FIRST
+from audit.judging.settings import JudgingSettings, settings_of
+from audit.judging.training import ACTION
 from audit.messages import message, with_commas
 from audit.reports.document import Entry, estimated, plain
 from audit.reports.ratings import RATING, Kind, Rated, only_task
-from audit.reports.record import Record
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import count, estimate, number, percent
+from audit.statistics import annotators as measures
 from audit.statistics.agreement import Ratings
-from audit.statistics.annotators import (
-    LEAST,
-    PRIOR,
-    WithOthers,
-    confusion,
-    dawid_skene,
-    drift,
-    label_bias,
-    leave_one_out,
-    share,
-)
+from audit.statistics.annotators import LEAST, PRIOR, WithOthers, share
+from audit.store.copying import in_utc
+from audit.store.core import annotator, judgement, known, log, question
 from audit.tasks import get_task, matches
 from audit.tasks.questions import ABOUT_OUTPUTS, UNSURE, labels_of
+
+RECORD_COLUMNS = ["annotator", "question", "task", "kind", "round", "answer", "seconds", "known", "settled", "before"]
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """Judgements, attempts at training, and the settings by which they are measured.
+
+    `frame` has a row for each judgement of passes 1 to 3 that counts, in the order in which they were given, with the
+    columns of `RECORD_COLUMNS`: `annotator` a name; `seconds` from question to answer (NaN: not timed); `known` the
+    right answers of a hidden question, `settled` those that people or an adjudicator settled (frozensets; missing where
+    there are none); `before` the same person's first answer, of a repeat.
+    """
+
+    frame: pd.DataFrame
+    people: tuple[str, ...]
+    """Everybody who is trained, or has judged something, by name."""
+    attempts: dict[str, tuple[int, bool]]
+    """By name: finished attempts at training, and whether one of them passed."""
+    settings: JudgingSettings
+
+
+def judging_record(engine: Engine, among: ColumnElement[bool] | None = None, *, by: int | None = None) -> Record:
+    """Return how people judge, everywhere or among some questions (a condition on the table question).
+
+    For a manager (`by`, an account id; else NotAllowed) or the owner of the database (None).
+    """
+    tried = select(annotator.c.name, log.c.detail).join(annotator, annotator.c.id == log.c.annotator_id)
+    attempts: dict[str, tuple[int, bool]] = {}
+    with reading_as_manager(engine, by) as connection:
+        frame = _judgements(connection, among)
+        for name, detail in connection.execute(tried.where(log.c.action == ACTION).order_by(log.c.id)):
+            number, passed = attempts.get(name, (0, False))
+            attempts[name] = (number + 1, passed or bool(detail["passed"]))
+        return Record(frame, tuple(sorted({*frame["annotator"], *attempts})), attempts, settings_of(connection))
+
+
+def _judgements(connection: Connection, among: ColumnElement[bool] | None) -> pd.DataFrame:
+    counted = (is_person(annotator), judgement.c.round >= FIRST, is_counted(judgement))
+    query = (
+        select(judgement, annotator.c.name, question.c.task, question.c.kind)
+        .join(annotator, annotator.c.id == judgement.c.annotator_id)
+        .join(question, question.c.id == judgement.c.question_id)
+        .where(*counted, true() if among is None else among)
+        .order_by(judgement.c.id)
+    )
+    gold = select(known.c.question_id, known.c.allowed).where(known.c.purpose == GOLD)
+    control = {id: frozenset(allowed) for id, allowed in connection.execute(gold)}
+    settled, first, rows = settled_by_people(connection), dict[tuple[str, int], str](), list[tuple[Any, ...]]()
+    for row in connection.execute(query):
+        id, before = row.question_id, first.get((row.name, row.question_id))
+        if row.round == FIRST:
+            first[row.name, id] = row.answer
+        told = (
+            control.get(id) if row.round == KNOWN else None,
+            settled.get(id) if row.round == FIRST else None,
+            before if row.round == REPEAT else None,
+        )
+        shown, decided = row.shown_at, in_utc(row.decided_at)
+        seconds = float("nan") if shown is None else max((decided - in_utc(shown)).total_seconds(), 0.0)
+        rows.append((row.name, id, row.task, row.kind, row.round, row.answer, seconds, *told))
+    # Plain objects: answers and sets are looked at one by one, which is slow in columns made for text.
+    return pd.DataFrame(rows, columns=RECORD_COLUMNS, dtype=object).astype({"seconds": float})
 
 
 def quality_report(record: Record, task: str | None = None, kind: Kind | None = None) -> Entry:
@@ -49,7 +109,9 @@ def quality_report(record: Record, task: str | None = None, kind: Kind | None = 
     frame, asked = frame[frame["task"] == chosen], kind or get_task(chosen).question_kind
     labels, rated = labels_of(chosen, asked), frame[(frame["round"] == FIRST) & (frame["answer"] != UNSURE)]
     ratings = rated.rename(columns={"question": "item", "answer": "label"})[RATING]
-    alpha, others = leave_one_out(Ratings.of(ratings, labels)) if len(ratings) else (None, dict[str, WithOthers]())
+    alpha, others = None, dict[str, WithOthers]()
+    if len(ratings):
+        alpha, others = measures.leave_one_out(Ratings.of(ratings, labels))
     people = [
         _annotator(name, frame[frame["annotator"] == name], record, labels, others.get(name)) for name in record.people
     ]
@@ -65,7 +127,7 @@ def quality_report(record: Record, task: str | None = None, kind: Kind | None = 
 def _annotator(
     name: str, frame: pd.DataFrame, record: Record, labels: Sequence[str], others: WithOthers | None
 ) -> Entry:
-    """The entry of one annotator, whose judgements are in `frame`."""
+    """Return the entry of one annotator, whose judgements are in `frame`."""
     first, hidden = frame[frame["round"] == FIRST], frame[(frame["round"] == KNOWN) & frame["known"].notna()]
     repeats = frame[(frame["round"] == REPEAT) & frame["before"].notna()]
     known, settled = (part[part["answer"] != UNSURE] for part in (hidden, first[first["settled"].notna()]))
@@ -73,27 +135,28 @@ def _annotator(
         [answer in allowed for answer, allowed in zip(part["answer"], part[column], strict=True)]
         for part, column in ((known, "known"), (settled, "settled"))
     )
-    confused, seconds = confusion(list(known["known"]), list(known["answer"]), labels), frame["seconds"].dropna()
+    confused = measures.confusion(list(known["known"]), list(known["answer"]), labels)
+    seconds = frame["seconds"].dropna()
     halves = [seconds[: len(seconds) // 2], seconds[len(seconds) // 2 :]]
     medians = [float(half.median()) if len(halves[0]) >= LEAST else None for half in halves]
-    speed = {"seconds": plain(seconds.median()), "first_half": medians[0], "second_half": medians[1]}
+    fast = share(int((seconds < record.settings.fastest).sum()), len(seconds), 20)
     shares: dict[str, Any] = {
         "unsure": share(int((first["answer"] == UNSURE).sum()), len(first)),
         "accuracy": share(sum(right), len(right)),
         "consistency": share(int((repeats["answer"] == repeats["before"]).sum()), len(repeats)),
         "settled": share(sum(agrees), len(agrees)),
         "others": others or WithOthers(0, reason=message("few.none_shared")),
-        "drift": drift(agrees),
+        "drift": measures.drift(agrees),
     }
     entry: Entry = {"annotator": name, "judgements": len(first)} | {of: asdict(one) for of, one in shares.items()}
     entry["accuracy"]["unsure"] = len(hidden) - len(known)
-    fast = share(int((seconds < record.settings.fastest).sum()), len(seconds), 20)
     return entry | {
         "training": dict(zip(("attempts", "passed"), record.attempts.get(name, (0, False)), strict=True)),
         "confusion": confused if right else None,
-        "bias": list(map(asdict, label_bias(confused))),
-        "speed": speed | {"fast": asdict(fast)},
-    }
+        "bias": list(map(asdict, measures.label_bias(confused))),
+        "speed": {"seconds": plain(seconds.median()), "first_half": medians[0], "second_half": medians[1],
+                  "fast": asdict(fast)},
+    }  # fmt: skip
 
 
 def quality_sections(report: Entry) -> Iterator[Section]:
@@ -124,7 +187,7 @@ def annotators_report(rated: Rated, draws: int = 1000, seed: int = 0) -> Entry:
     `rated.frame` has the columns item, annotator, label; repeats are taken as they are. `draws` of the model's
     posterior give the intervals, 0 none. Raises AuditError as `dawid_skene` does.
     """
-    fit, notes = dawid_skene(rated.frame, draws, seed), list(rated.notes)
+    fit, notes = measures.dawid_skene(rated.frame, draws, seed), list(rated.notes)
     if rated.frame.groupby("item").size().max() < _SETTLES:
         notes.append(message("note.few_ratings"))
     if not fit.converged:

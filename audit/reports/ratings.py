@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Engine, or_, select, true
 from audit.errors import AuditError, BadFile
 from audit.false_satisfaction.questions import attributed_groups
 from audit.false_satisfaction.resolution import KnownAnswer, State, drawn_groups, settle_group, subjects_of
-from audit.files import LABEL, MISSING, first_spelling, read_table, refuse_bad_rows, sha_of
+from audit.files import LABEL, MISSING, first_spelling, read_table, refuse_bad_rows, refuse_unknown_columns, sha_of
 from audit.judging.accounts import reading_as_manager, stored_name
 from audit.judging.answers import is_vote
 from audit.messages import joined, message, with_commas
@@ -55,9 +55,7 @@ def read_ratings(
     missing (NA, null) is none; a note counts them. Raises BadFile and BadRow (file, line, column) as `read_table` does.
     """
     names = [*RATING, *also]
-    if unknown := [name for name in columns if name not in names]:
-        sentence = message("corpus_file.unknown_column", column=unknown[0], allowed=names)
-        raise AuditError(sentence, parameter="columns")
+    refuse_unknown_columns(columns, names)
     table = read_table(path, names, columns=columns, may_be_empty=[LABEL])
     missing = table[LABEL].isin(MISSING)
     written = sorted(filter(None, table.loc[missing, LABEL].unique())) or ["empty"]

@@ -16,7 +16,7 @@ from audit.relations.composition import summary_from
 from audit.relations.registry import base_name
 from audit.reports import charts, first_page
 from audit.reports.document import Entry
-from audit.reports.first_page import confidence_of, ranks_text
+from audit.reports.first_page import chart_key, confidence_of, ranks_text
 from audit.reports.judges import judge_section
 from audit.reports.tables import NARROWEST, WIDTH, Chart, Marked, Section, Table, Verbatim, table_of, to_text, wrap
 from audit.reports.validity import validity_parts
@@ -71,11 +71,11 @@ def sections(report: Entry, language: str = ENGLISH) -> list[Section]:
     return [section for make in SECTIONS for section in make(report, say)]
 
 
-# Names.
+# Names, and columns that are made of several values of an entry.
 
 
 def _place(report: Entry, entry: Fields, say: Say) -> str:
-    """What a cell or relation of a report belongs to: its task, and its corpus where that is known.
+    """Return what a cell or relation of a report belongs to: its task, and its corpus where that is known.
 
     The study is named where there is no corpus, or where several studies of the report share it.
     """
@@ -88,7 +88,7 @@ def _place(report: Entry, entry: Fields, say: Say) -> str:
 
 
 def _titled(report: Entry, entry: Fields, title: str, say: Say) -> str:
-    """A heading with the study that it is about, where the report has several."""
+    """Return a heading with the study that it is about, where the report has several."""
     several = len(report["violations"]) > 1
     return say("rate.titled", title=title, name=_place(report, entry, say)) if several else title
 
@@ -99,6 +99,71 @@ def _rollup_name(report: Entry, entry: Fields, say: Say) -> str:
         name = say("account.all_languages") if entry["by"] == "overall" else family_name(name, say.language)
     several = len({relation["task"] for relation in report["relations"]}) > 1
     return f"{name} ({task_name(entry['task'], say.language)})" if several and entry["task"] else name
+
+
+def _order(relation: Entry, when: str) -> str:
+    """Return the order of systems, best first, with `=` between tied ones; `when` is `observed` or `genuine`.
+
+    Where a genuine order is known of some systems only, the observed one names the same systems.
+    """
+    systems = relation[f"order_{when}"]
+    if when == "observed" and relation["order_genuine"]:
+        systems = [system for system in systems if system in relation["order_genuine"]]
+    rates = {entry["system"]: entry[f"sr_{when}"] for entry in relation["ranking"]}
+    # Systems that were only compared have no rates, but differences.
+    level = {frozenset((pair["system"], pair["other"])): pair["difference"] for pair in relation["pairs"]}
+    shown = "".join(systems[:1])
+    for before, after in pairwise(systems):
+        known = rates[before] is not None and rates[after] is not None
+        gap = rates[before] - rates[after] if known else abs(level.get(frozenset((before, after)), 1.0) or 0.0)
+        shown += (" = " if gap <= TIED else " > ") + after
+    return shown or UNKNOWN
+
+
+def _change(relation: Entry) -> str:
+    """Return what correction does to one relation: a code of `[change]` in the catalogue."""
+    if relation["best_changes_sure"]:
+        return "sure"
+    if len(relation["order_observed"]) < 2:
+        return "one_system" if relation["order_observed"] else "nothing"
+    if not relation["best_genuine"]:
+        return "unknown"
+    if relation["best_changes"] or relation["order_changes"]:
+        return "looks" if relation["best_changes"] else "order"
+    return "none_yet" if set(relation["order_genuine"]) < set(relation["order_observed"]) else "none"
+
+
+def _difference(entry: Fields) -> Estimate:
+    return Estimate(entry["difference"], entry["low"], entry["high"], reason=entry.get("reason"))
+
+
+_MADE: Mapping[str, Callable[[Any, Say], Any]] = {
+    "by": lambda one, say: say(f"level.{one['by']}"),
+    "reason": lambda one, say: one["sr_genuine"]["reason"],
+    "order_observed": lambda one, say: _order(one, "observed"),
+    "order_genuine": lambda one, say: _order(one, "genuine"),
+    "change": lambda one, say: say(f"change.{_change(one)}"),
+    "ranks": lambda one, say: ranks_text(one),
+    "p_best": lambda one, say: chance(one["p_best"]),
+    "better": lambda one, say: one["system"],
+    "points": lambda one, say: _difference(one),
+    "difference": lambda one, say: _difference(one),
+    "p_holm": lambda one, say: p_text(one["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}"),
+    "apart": lambda one, say: say("pairs.yes" if one["apart"] else "pairs.no"),
+    "judged_of_deciding": lambda one, say: say.of(one["judged"], one["informative"]),
+    "q": lambda one, say: p_number(one["q"]),
+    "rate": lambda one, say: "VR_o" if one["rate"] == "observed" else "VR_g",
+    "calls": lambda one, say: "–".join(dict.fromkeys(map(count, (one["least_calls"], one["most_calls"])))),
+    "contradicted": lambda one, say: say.of(one["contradicted"], one["inputs"]),
+    "share_differ": lambda one, say: one["share"],
+    "unstable": lambda one, say: one["share"],
+    "always_violated": lambda one, say: say.of(one["always_violated"], one["violated"]),
+    "named": lambda one, say: say.of(one["named"], one["false"]),
+}
+"""What stands in a column that is no value of its entries."""
+
+
+_table = partial(table_of, by=_MADE)
 
 
 # What a reader must know beside the numbers.
@@ -173,11 +238,7 @@ def relations(report: Entry, say: Say) -> Sections:
             [one for one in report[name] if (one["task"], one["study"]) == (task, study)]
             for name in ("relations", "cells")
         )
-        orders = table_of(
-            say, own, "relation", "order_observed", "order_genuine", "change",
-            order_observed=lambda one: _order(one, "observed"), order_genuine=lambda one: _order(one, "genuine"),
-            change=lambda one: say(f"change.{_change(one)}"),
-        )  # fmt: skip
+        orders = _table(say, own, "relation", "order_observed", "order_genuine", "change")
         parts = [
             _relation(report, one, [cell for cell in cells if cell["relation"] == one["relation"]], columns, say)
             for one in own
@@ -201,23 +262,17 @@ def false_chart(cells: Iterable[Entry], say: Say) -> Chart:
 
 
 def _relation(report: Entry, relation: Entry, cells: Sequence[Entry], columns: Sequence[str], say: Say) -> Section:
-    of = {one["system"]: {"ranks": ranks_text(one), "p_best": chance(one["p_best"])} for one in relation["ranking"]}
+    places = {one["system"]: one for one in relation["ranking"]}
     orders = {"before": _order(relation, "observed"), "after": _order(relation, "genuine")}
     was = say("order.was_is", change=say(f"change.{_change(relation)}"), **orders)
-    rates = table_of(say, [cell | of.get(cell["system"], {}) for cell in cells], "system", *columns)
+    rates = _table(say, [places[cell["system"]] | cell for cell in cells], "system", *columns)
     parts: list[Any] = [rates, rates_chart(relation, cells, say), capital(was)]
     if (carry := relation.get("carry")) and carry["error"]["n"]:
         wrong = {"wrong": count(carry["wrong"]), "count": carry["error"]["n"]}
         parts.append(capital(say("audits.carry", error=say.rate(carry["error"]), **wrong)))
     if pairs := _oriented(relation["pairs"]):
-        shown = table_of(
-            say, pairs, "better", "other", "points", "p_holm", "apart", "judged_of_deciding", names=2,
-            better=lambda pair: pair["system"], points=_difference,
-            p_holm=lambda pair: p_text(pair["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}"),
-            apart=lambda pair: say("pairs.yes" if pair["apart"] else "pairs.no"),
-            judged_of_deciding=lambda pair: say.of(pair["judged"], pair["informative"]),
-        )  # fmt: skip
-        parts.append(shown)
+        heads = ("better", "other", "points", "p_holm", "apart", "judged_of_deciding")
+        parts.append(_table(say, pairs, *heads, names=2))
     name, summary = base_name(relation["relation"]), ""
     if "file" not in report["signature"] and (known := find_relation(relation["task"], name)):
         # Of totals somebody else's MR1.1 may be another relation than ours.
@@ -225,24 +280,20 @@ def _relation(report: Entry, relation: Entry, cells: Sequence[Entry], columns: S
     return Section(relation["relation"], parts, summary, relation["best_changes_sure"])
 
 
-def _difference(entry: Fields) -> Estimate:
-    return Estimate(entry["difference"], entry["low"], entry["high"], reason=entry.get("reason"))
-
-
 def rates_chart(relation: Entry, cells: Iterable[Entry], say: Say) -> Chart:
     """Return reported and genuine satisfaction under a relation, the genuinely best system on top."""
     by_name = {cell["system"]: cell for cell in cells}
     systems = dict.fromkeys([*relation["order_genuine"], *relation["order_observed"], *by_name])
     rows = [_bar(name, by_name[name], "sr") for name in systems if name in by_name]
-    return _bars(rows, say("chart.rates_alt", relation=relation["relation"]), say("chart.key"))
+    return _bars(rows, say("chart.rates_alt", relation=relation["relation"]), chart_key(rows, say))
 
 
 def _bars(rows: Sequence[Fields], alt: str, key: str) -> Chart:
     return Chart(partial(charts.before_after, rows), alt, key)
 
 
-def _bar(name: str, rates: Fields, kind: str, **more: Any) -> dict[str, Any]:
-    """A row of `charts.before_after`: of satisfaction (`sr`) or violation (`vr`) rates."""
+def _bar(name: str, rates: Fields, kind: str, **more: Any) -> Entry:
+    """Return a row of `charts.before_after`: of satisfaction (`sr`) or violation (`vr`) rates."""
     ends: Fields = rates[f"{kind}_genuine"]
     return {"name": name, "observed": _value(rates[f"{kind}_observed"]), "genuine": ends["value"], **ends} | more
 
@@ -251,41 +302,8 @@ def _value(rate: Any) -> Any:
     return rate["value"] if isinstance(rate, Mapping) else rate
 
 
-def _order(relation: Entry, when: str) -> str:
-    """The order of systems, best first, with `=` between tied ones; `when` is `observed` or `genuine`.
-
-    Where a genuine order is known of some systems only, the observed one names the same systems.
-    """
-    fields: Fields = relation
-    systems = fields[f"order_{when}"]
-    if when == "observed" and relation["order_genuine"]:
-        systems = [system for system in systems if system in relation["order_genuine"]]
-    rates = {entry["system"]: entry[f"sr_{when}"] for entry in fields["ranking"]}
-    # Systems that were only compared have no rates, but differences.
-    level = {frozenset((pair["system"], pair["other"])): pair["difference"] for pair in relation["pairs"]}
-    shown = "".join(systems[:1])
-    for before, after in pairwise(systems):
-        known = rates[before] is not None and rates[after] is not None
-        gap = rates[before] - rates[after] if known else abs(level.get(frozenset((before, after)), 1.0) or 0.0)
-        shown += (" = " if gap <= TIED else " > ") + after
-    return shown or UNKNOWN
-
-
-def _change(relation: Entry) -> str:
-    """What correction does to one relation: a code of `[change]` in the catalogue."""
-    if relation["best_changes_sure"]:
-        return "sure"
-    if len(relation["order_observed"]) < 2:
-        return "one_system" if relation["order_observed"] else "nothing"
-    if not relation["best_genuine"]:
-        return "unknown"
-    if relation["best_changes"] or relation["order_changes"]:
-        return "looks" if relation["best_changes"] else "order"
-    return "none_yet" if set(relation["order_genuine"]) < set(relation["order_observed"]) else "none"
-
-
 def _oriented(pairs: Iterable[Entry]) -> list[Entry]:
-    """The pairs whose difference is known, the better system first, the surest difference first."""
+    """Return the pairs whose difference is known, the better system first, the surest difference first."""
     turned = []
     for pair in pairs:
         if pair["difference"] is not None and pair["low"] is not None:
@@ -307,18 +325,15 @@ def rollups(report: Entry, say: Say) -> Sections:
     """Yield the rates over cells together: by relation, system, family, and all."""
     if not (entries := report["rollups"]):
         return
-    reasons = ["reason"] if any(entry["sr_genuine"]["reason"] for entry in entries) else []
-    together = table_of(
-        say, entries, "by", "name", "sr_observed", "fs_rate", "sr_genuine", *reasons, names=2,
-        by=lambda entry: say(f"level.{entry['by']}"), name=lambda entry: _rollup_name(report, entry, say),
-        reason=lambda entry: entry["sr_genuine"]["reason"],
-    )  # fmt: skip
+    columns = ["by", "name", "sr_observed", "fs_rate", "sr_genuine"]
+    columns += ["reason"] if any(entry["sr_genuine"]["reason"] for entry in entries) else []
+    together = _table(say, entries, *columns, names=2, name=lambda entry: _rollup_name(report, entry, say))
     shown = replace(together, breaks=_breaks([one["by"] for one in entries]))
     yield Section(say("html.together"), [say("html.together_what"), shown])
 
 
 def _rates(rates: Fields, say: Say) -> str:
-    """VR_o, and what it is once false satisfactions are counted, with its interval."""
+    """Return VR_o, and what it is once false satisfactions are counted, with its interval."""
     observed = _value(rates["vr_observed"])
     return UNKNOWN if observed is None else f"{percent(observed)} → {say.rate(rates['vr_genuine'])}"
 
@@ -326,7 +341,7 @@ def _rates(rates: Fields, say: Say) -> str:
 def violations(report: Entry, say: Say) -> Sections:
     """Yield the tables of violation rates as studies print them: relations down, systems across; and the relations that
     several tasks share, as in the Chinese study."""
-    shared, tasks = list[Entry](), set[str]()
+    shared, tasks, chart_key = list[Entry](), set[str](), say("chart.key_violations")
     names: dict[str, Callable[[str], str]]
     names = {"all": lambda _: say("violations.all"), "family": lambda name: family_name(name, say.language)}
     for table in report["violations"]:
@@ -348,12 +363,12 @@ def violations(report: Entry, say: Say) -> Sections:
         if bars:
             title = _titled(report, table, say("violations.title"), say)
             key = [say("violations.key"), *([say("violations.key_estimated")] if "estimated" in kinds else [])]
-            chart = _bars(bars, say("violations.by_relation", title=title), say("chart.key_violations"))
+            chart = _bars(bars, say("violations.by_relation", title=title), chart_key)
             shown = Table([say("column.row"), *table["systems"]], rows, 1, _breaks(kinds))
             yield Section(title, [shown, say.list(key, "sentence"), chart])
     if len(tasks) > 1:
         shared.sort(key=lambda row: str(row["group"]))
-        chart = _bars(shared, say("violations.tasks_alt"), say("chart.key_violations"))
+        chart = _bars(shared, say("violations.tasks_alt"), chart_key)
         yield Section(say("violations.tasks"), [say("violations.tasks_what"), chart])
 
 
@@ -409,12 +424,9 @@ def worst_table(report: Entry, say: Say) -> Table:
     def where(test: Entry) -> str:
         return _titled(report, test, f"{_property(test['by'], say)}: {_slice(test['slice'], say)}", say)
 
-    found = [test for test in (report.get("slice_tests") or {"tests": []})["tests"] if test["found"]]
-    return table_of(
-        say, found[:LISTED_SLICES], "rate", "slice", "system", "groups", "clusters", "judged", "inside", "outside",
-        "difference", "q", names=3, slice=where, difference=_difference, q=lambda test: p_number(test["q"]),
-        rate=lambda test: "VR_o" if test["rate"] == "observed" else "VR_g",
-    )  # fmt: skip
+    found = [test for test in report["slice_tests"]["tests"] if test["found"]][:LISTED_SLICES]
+    columns = ("rate", "slice", "system", "groups", "clusters", "judged", "inside", "outside", "difference", "q")
+    return _table(say, found, *columns, names=3, slice=where)
 
 
 def worst(report: Entry, say: Say) -> Sections:
@@ -427,9 +439,8 @@ def worst(report: Entry, say: Say) -> Sections:
     found, level = sum(test["found"] for test in tested["tests"]), f"{100 * tested['level']:g}"
     parts: list[Any] = [worst_table(report, say)] if found else []
     parts.append(say("slices.worst_found", count=len(tested["tests"]), found=found, percent=level))
-    if found:
-        parts += [say("slices.worst_listed", count=LISTED_SLICES)] if found > LISTED_SLICES else []
-        parts.append(say("slices.worst_key"))
+    parts += [say("slices.worst_listed", count=LISTED_SLICES)] if found > LISTED_SLICES else []
+    parts += [say("slices.worst_key")] if found else []
     yield Section(say("slices.worst"), parts)
 
 
@@ -440,35 +451,26 @@ def names_found(report: Entry, say: Say) -> Sections:
     """Yield how many names each system finds, and how many of these are right, by kind."""
     for entry in report["decisions"]:
         rows = [
-            {"system": one["system"], "label": kind, "names": of["names"]}
-            | {share: percent(of[share]) for share in ("precision", "recall", "f1")}
+            {"system": one["system"], "label": kind, **of}
             for one in (entry["accuracy"] or {"systems": []})["systems"]
             for kind, of in one.get("names", {}).items()
         ]
         if rows:
             columns = ("system", "label", "names", "precision", "recall", "f1")
-            yield Section(say("column.names"), [table_of(say, rows, *columns, names=2)])
+            yield Section(say("column.names"), [_table(say, rows, *columns, names=2)])
 
 
 def repeats(report: Entry, say: Say) -> Sections:
     """Yield contradictions on the same input, and verdicts by call, or of which cells they are not known."""
     for entry in report.get("repeats") or []:
-        systems = table_of(
-            say, entry["systems"], "system", "inputs", "calls", "contradicted", "share_differ", "disagreement",
-            calls=lambda one: "–".join(dict.fromkeys(map(count, (one["least_calls"], one["most_calls"])))),
-            contradicted=lambda one: say.of(one["contradicted"], one["inputs"]),
-            share_differ=lambda one: one["share"],
-        )  # fmt: skip
-        parts: list[Any] = [systems, say.list([say("repeats.what"), say("repeats.inputs")], "sentence")]
+        columns = ("system", "inputs", "calls", "contradicted", "share_differ", "disagreement")
+        what = say.list([say("repeats.what"), say("repeats.inputs")], "sentence")
+        parts: list[Any] = [_table(say, entry["systems"], *columns), what]
         failed = (one for one in entry["systems"] if one["failed"])
         parts += [say("repeats.failed", system=one["system"], count=one["failed"]) for one in failed]
         if known := [cell for cell in entry["cells"] if cell["reason"] is None]:
-            by_call = table_of(
-                say, known, "relation", "system", "groups", "unstable", "vr_first", "vr_mean", "vr_by_chance",
-                "always_violated", names=2, unstable=lambda cell: cell["share"],
-                always_violated=lambda cell: say.of(cell["always_violated"], cell["violated"]),
-            )  # fmt: skip
-            parts += [by_call, say("repeats.cells")]
+            rates = ("unstable", "vr_first", "vr_mean", "vr_by_chance", "always_violated")
+            parts += [_table(say, known, "relation", "system", "groups", *rates, names=2), say("repeats.cells")]
         unknown: dict[str, list[str]] = {}
         for cell in entry["cells"]:
             if cell["reason"] is not None:
@@ -490,28 +492,20 @@ def causes(report: Entry, say: Say) -> Sections:
         return _rollup_name(report, entry, say) + study
 
     def shares(entry: Entry) -> str:
-        given = sorted((one for one in entry["causes"] if one["count"]), key=lambda one: -one["share"]["value"])
+        named = sorted((one for one in entry["causes"] if one["count"]), key=lambda one: -one["share"]["value"])
         texts = (
-            f"{say('cause_in_words.' + one['cause'])} {say.rate(one['share'], PERCENT)} ({count(one['count'])})"
-            for one in given
+            f"{say('cause.' + one['cause'])} {say.rate(one['share'], PERCENT)} ({count(one['count'])})" for one in named
         )
         return say.list(texts, "semicolon")
 
     if entries := report.get("causes") or []:
-        shown = table_of(
-            say, entries, "by", "name", "named", "causes", names=2, name=name,
-            by=lambda entry: say(f"level.{entry['by']}"), causes=shares,
-            named=lambda entry: say.of(entry["named"], entry["false"]),
-        )  # fmt: skip
-        overall = [
-            say("causes.note", named=count(entry["named"]), count=entry["false"],
-                cells=say("causes.cells", count=entry["cells"]))
-            for entry in entries
-            if entry["by"] == "overall"
-        ]  # fmt: skip
-        yield Section(say("causes.title"), [shown, *overall])
+        parts: list[Any] = [_table(say, entries, "by", "name", "named", "causes", names=2, name=name, causes=shares)]
+        for entry in (entry for entry in entries if entry["by"] == "overall"):
+            cells = say("causes.cells", count=entry["cells"])
+            parts.append(say("causes.note", named=count(entry["named"]), count=entry["false"], cells=cells))
+        yield Section(say("causes.title"), parts)
     if disputes := report.get("disputes"):
-        reasons = [(say(f"reason_in_words.{one['reason']}"), one["count"]) for one in disputes["reasons"]]
+        reasons = [(say(f"reason.{one['reason']}"), one["count"]) for one in disputes["reasons"]]
         reasons.append((say("causes.no_reason"), disputes["uncoded"]))
         ordered = sorted((one for one in reasons if one[1]), key=lambda one: -one[1])
         listed = say.list(f"{reason} {count(number)}" for reason, number in ordered)
@@ -538,7 +532,7 @@ def examples(report: Entry, say: Say) -> Sections:
 
 
 def _example(entry: Entry, say: Say) -> Section:
-    """One group, with marks on what is new in a follow-up."""
+    """Return one group, with marks on what is new in a follow-up."""
     task, rows, seen = entry["task"], [], list[str]()
     source = next((member for member in entry["members"] if member["role"] == "source"), None)
     for member in entry["members"]:
@@ -559,7 +553,7 @@ def _example(entry: Entry, say: Say) -> Section:
             origin = say(f"origin.{member['origin'].removeprefix('carried ')}")
             right = say(f"browse.{code}", labels=labels, origin=origin)
         rows.append((role, Marked(pieces), said + sign, right))
-    cause = catalogue(say.language).get(f"cause_in_words.{entry['cause']}", "") if entry["cause"] else ""
+    cause = catalogue(say.language).get(f"cause.{entry['cause']}", "") if entry["cause"] else ""
     heads, about = ("", *say.heads("text", "output", "right_answer")), say("browse.row_named", row=entry["row"])
     return Section(f"{entry['relation']} · {entry['system']}", [Table(heads, rows), *([cause] if cause else [])], about)
 

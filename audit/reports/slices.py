@@ -11,7 +11,7 @@ from audit.corpora.slices import GOLD
 from audit.false_satisfaction.slices import Sliced
 from audit.messages import message
 from audit.reports.basis import Basis
-from audit.reports.build import cell_entries, families_of, genuine_rates
+from audit.reports.build import cell_entries, families_of, together
 from audit.reports.document import Entry, estimated, less, plain
 from audit.reports.standings import decisions
 from audit.statistics.intervals import Estimate, difference_of_rates
@@ -39,16 +39,15 @@ def slice_entries(
     entries, tests = list[Entry](), list[Entry]()
     for table in tables:
         own = _of_study(basis, table["study"])
+        place = {name: table[name] for name in ("task", "study", "corpus")}
+        relations = [row["name"] for row in table["rows"] if row["by"] == "relation"]
         for by, studies in sliced.by.items():
-            slices, place = (
-                studies[int(str(table["study"]))],
-                {name: table[name] for name in ("task", "study", "corpus")},
-            )
+            slices = studies[int(str(table["study"]))]
             reason = message("slices.none_gold" if by == GOLD else "slices.none_of", property=by)
             entry: Entry = place | {
                 "by": by, "slices": [], "empty": [], "systems": table["systems"], "rates": [], "decisions": [],
                 "unsliced": int((slices.code == len(slices.names)).sum()), "reason": None if slices.names else reason,
-                "relations": [row["name"] for row in table["rows"] if row["by"] == "relation"],
+                "relations": relations,
             }  # fmt: skip
             entries.append(entry)
             codes, known = np.full(len(sources), -1), np.isin(sources, slices.sources)
@@ -60,12 +59,14 @@ def slice_entries(
                     entry["empty"] += [] if name is None else [name]
                     continue
                 entry["slices"].append(name)
+                cells = cell_entries(part)
                 for system in entry["systems"]:
-                    for relation in (None, *entry["relations"]):
-                        entry["rates"] += _rate(entry, name, relation, system, part)
+                    for relation in (None, *relations):
+                        rates = _rates(cells, part, system, relations if relation is None else [relation])
+                        entry["rates"] += [{"slice": name, "relation": relation, **rates}] if rates else []
                     about = place | {"by": by, "slice": name, "system": system}
-                    tests += [about | test for test in _tests(entry, system, part, rest) if name is not None]
-                (decision,) = decisions(part, cell_entries(part), families_of(own.cells, True))
+                    tests += [about | test for test in _tests(system, part, rest) if name is not None]
+                (decision,) = decisions(part, cells, families_of(own.cells, True))
                 entry["decisions"].append({"slice": name, **decision})
             entry["rates"].sort(key=lambda rate: rate["relation"] is not None)
     for kind in ("observed", "genuine"):
@@ -78,16 +79,16 @@ def slice_entries(
 
 
 def _of_study(basis: Basis, study: Any) -> Basis:
-    """The cells of a study alone."""
+    """Return the cells of a study alone."""
     places = np.flatnonzero([plain(one) == study for one in basis.cells["study"]]).tolist()
     judged, checked = of_cells(basis.judged, places), of_cells(basis.checked, places)
     comparisons = {id: one for id, one in basis.comparisons.items() if id == study}
     cells = basis.cells.iloc[places].reset_index(drop=True)
-    return replace(basis, cells=cells, judged=judged, checked=checked, comparisons=comparisons, _of_cells={})
+    return replace(basis, cells=cells, judged=judged, checked=checked, comparisons=comparisons)
 
 
 def _within(basis: Basis, keep: np.ndarray, own: np.ndarray) -> Basis:
-    """The basis of a slice: of the groups of these sources, by their codes, and by their places in the study."""
+    """Return the basis of a slice: of the groups of these sources, by their codes, and by their places in the study."""
     part = basis.within(keep)
 
     def count(groups: Checked | Judged, of: np.ndarray | None = None) -> np.ndarray:
@@ -100,58 +101,50 @@ def _within(basis: Basis, keep: np.ndarray, own: np.ndarray) -> Basis:
     return replace(part, cells=basis.cells.assign(**counts), comparisons=comparisons)
 
 
-def _occupied(entry: Entry, part: Basis, relations: Sequence[str], system: str) -> tuple[list[int], Checked, Judged]:
-    """The cells of a system under these relations that have groups in a slice, and these groups."""
-    keys = (part.places.get((entry["study"], relation, system)) for relation in relations)
-    there = set(np.unique(part.checked.cell).tolist())
-    cells = [place for place in keys if place is not None and place in there]
-    checked, judged = np.isin(part.checked.cell, cells), np.isin(part.judged.cell, cells)
-    return cells, where(part.checked, checked), where(part.judged, judged)
+def _cells_with_groups(part: Basis, system: str) -> list[int]:
+    """Return the cells of a system that have groups here."""
+    there = np.bincount(part.checked.cell, minlength=len(part.cells))
+    return [at for at, name in enumerate(part.cells["system"]) if name == system and there[at]]
 
 
-def _rate(entry: Entry, name: str | None, relation: str | None, system: str, part: Basis) -> list[Entry]:
-    """The rates of a system in a slice, under a relation or over all; none where it has no groups there."""
-    relations = entry["relations"] if relation is None else [relation]
-    cells, checked, judged = _occupied(entry, part, relations, system)
-    if not cells:
-        return []
-    rates, reason = part.rates_of_cell(cells[0]) if len(cells) == 1 else part.rates(cells), None
-    if rates.genuine is not None and rates.genuine.value is None:
-        reason = message("slices.bounds_only")
-    elif rates.genuine is None:
-        lacking = len(cells) - len(np.unique(judged.cell))
-        some = message("slices.some_not_judged", count=lacking or 1, whole=len(cells))
-        reason = some if relation is None else message("slices.not_judged")
-    held = genuine_rates(rates, len(judged.cell), reason)
-    return [
-        {
-            "slice": name, "relation": relation, "system": system, "sources": len(np.unique(checked.source)),
-            "groups": len(checked.cell), "violated": int((checked.satisfied == 0).sum()), "judged": len(judged.cell),
-            "false": int(judged.false.sum()), **held,
-            "vr_observed": estimated(rates.observed and rates.observed.less()), "vr_genuine": less(held["sr_genuine"]),
-        }
-    ]  # fmt: skip
+def _rates(cells: Sequence[Entry], part: Basis, system: str, relations: Sequence[str]) -> Entry | None:
+    """Return the rates of a system in a slice under these relations together; None where it has no groups there."""
+    places = [at for at in _cells_with_groups(part, system) if cells[at]["relation"] in relations]
+    if not places:
+        return None
+    rates = cells[places[0]] if len(places) == 1 else together(part, cells, places)[0]
+    observed = (part.of_cells[places[0]] if len(places) == 1 else part.rates(places)).observed
+    violated, satisfied, judged, false = (
+        sum(cells[at][name] for at in places) for name in ("violated", "satisfied", "judged", "false")
+    )
+    checked = np.isin(part.checked.cell, places)
+    return {
+        "system": system, "sources": len(np.unique(part.checked.source[checked])), "groups": satisfied + violated,
+        "violated": violated, "judged": judged, "false": false,
+        **{name: rates[name] for name in ("sr_observed", "fs_rate", "sr_genuine")},
+        "vr_observed": estimated(observed and observed.less()), "vr_genuine": less(rates["sr_genuine"]),
+    }  # fmt: skip
 
 
-def _tests(entry: Entry, system: str, inside: Basis, outside: Basis) -> Iterator[Entry]:
+def _tests(system: str, inside: Basis, outside: Basis) -> Iterator[Entry]:
     """Yield the test of each kind of rate of which enough is known."""
-    z = float(-ndtri((1 - inside.confidence) / 2))
-    parts = [_occupied(entry, part, entry["relations"], system) for part in (inside, outside)]
-    if inside.target != "population" or not all(cells for cells, *_ in parts):
+    z, both = float(-ndtri((1 - inside.confidence) / 2)), (inside, outside)
+    places = [_cells_with_groups(part, system) for part in both]
+    if inside.target != "population" or not all(places):
         return
-    both = inside.rates(parts[0][0]), outside.rates(parts[1][0])
-    kinds: dict[str, Sequence[Checked | Judged]]
-    kinds = {"observed": [of for _, of, _ in parts], "genuine": [of for *_, of in parts]}
+    rates = [part.rates(of) for part, of in zip(both, places, strict=True)]
+    checked = [where(part.checked, np.isin(part.checked.cell, of)) for part, of in zip(both, places, strict=True)]
+    judged = [where(part.judged, np.isin(part.judged.cell, of)) for part, of in zip(both, places, strict=True)]
+    kinds: dict[str, Sequence[Checked | Judged]] = {"observed": checked, "genuine": judged}
     for kind, groups in kinds.items():
-        rates = [getattr(one, kind) for one in both]
-        known = [rate.less() for rate in rates if rate is not None and rate.value is not None]
+        known = [rate.less() for of in rates if (rate := getattr(of, kind)) is not None and rate.value is not None]
         clusters = [len(np.unique(one.cluster)) for one in groups]
         if len(known) == 2 and min(clusters) >= LEAST_CLUSTERS:
             ends = difference_of_rates(*(Estimate(rate.value, rate.low, rate.high) for rate in known))
             difference, low, high = ends
             yield {
-                "rate": kind, "groups": len(parts[0][1].cell), "clusters": clusters[0],
-                "judged": len(groups[0].cell) if kind == "genuine" else None, "inside": known[0].value,
+                "rate": kind, "groups": len(checked[0].cell), "clusters": clusters[0],
+                "judged": len(judged[0].cell) if kind == "genuine" else None, "inside": known[0].value,
                 "outside": known[1].value, "difference": difference, "low": low, "high": high,
                 "p": float(ndtr(-difference / max((difference - low) / z, 1e-12))),
             }  # fmt: skip

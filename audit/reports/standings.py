@@ -17,7 +17,7 @@ from audit.messages import message
 from audit.relations.registry import name_order
 from audit.reports.basis import Basis, Comparisons
 from audit.reports.document import Entry, estimated, plain
-from audit.reports.preference import Weights
+from audit.reports.options import Weights
 from audit.statistics.contests import DRAWS, Standing
 from audit.statistics.intervals import mid_p
 from audit.statistics.orders import TIED, best_of, holm
@@ -33,7 +33,7 @@ Key = tuple[Any, str]
 """A study and one of its relations."""
 Cells = Sequence[Entry]
 _NO_PLACE = dict.fromkeys(("p_best", "rank_low", "rank_high"))
-_TESTS = ("low", "high", "p", "p_above", "p_below")
+_NO_TEST = dict.fromkeys(("low", "high", "p", "p_above", "p_below"))
 
 
 def _observed(cells: Cells) -> dict[str, float]:
@@ -59,16 +59,20 @@ def relation_entries(entries: Cells, basis: Basis) -> list[Entry]:
 def _relation(key: Key, cells: Cells, basis: Basis, seed: int) -> Entry:
     (study, relation), observed, genuine = key, _observed(cells), _genuine(cells)
     names, comparison = [system for system in genuine if system in observed], basis.comparisons.get(study)
-    if comparison is not None and relation not in comparison.groups:
-        comparison = None
     stand = _standing({key: 1.0}, names, {key: cells}, basis, seed)
-    before = _observed_scores(comparison, relation, observed) if comparison else observed
-    after, pairs = genuine, list[Entry]()
+    before, after, pairs = observed, genuine, list[Entry]()
+    if comparison is not None and len(observed) > 1:
+        applies = comparison.groups[relation].satisfied[:, comparison.columns([*observed])] >= 0
+        if applies.all(1).sum() < applies.any(1).sum():
+            # Not all apply to the same groups: as reported, too, systems are compared over those that they share.
+            reported = comparison.observed().standing({relation: 1.0}, [*observed], "corpus", basis.delta)
+            before = dict(zip(observed, reported.score.tolist(), strict=True))
     if stand is not None:
         if not np.isnan(stand.ahead).any():
             after = dict(zip(names, stand.score.tolist(), strict=True))
-        places = combinations(range(len(names)), 2)
-        pairs = [_pair(comparison, {relation: 1.0}, (names[a], names[b]), stand, (a, b), basis) for a, b in places]
+        for a, b in combinations(range(len(names)), 2):
+            lead = float(stand.ahead[a, b]), float(stand.error[a, b])
+            pairs.append(_pair(comparison, {relation: 1.0}, (names[a], names[b]), lead, basis))
     best_before, best_after = best_of(before), best_of(after)
     # A system without a genuine rate yet may still reach its observed one.
     if any(observed[one] >= max(genuine.values(), default=0.0) - TIED for one in set(observed) - set(genuine)):
@@ -89,24 +93,8 @@ def _relation(key: Key, cells: Cells, basis: Basis, seed: int) -> Entry:
     }
 
 
-def _observed_scores(comparison: Comparisons, relation: str, observed: Mapping[str, float]) -> Mapping[str, float]:
-    """The observed rates as pairs of systems compare them, over the groups that apply to both: where all apply to the
-    same groups, the rates themselves."""
-    names = list(observed)
-    satisfied = comparison.groups[relation].satisfied[:, comparison.columns(names)]
-    applies = satisfied >= 0
-    if len(names) < 2 or applies.all(1).sum() == applies.any(1).sum():
-        return observed
-    score = np.zeros(len(names))
-    for a, b in combinations(range(len(names)), 2):
-        both = applies[:, a] & applies[:, b]
-        d = float((satisfied[both, a].astype(float) - satisfied[both, b]).mean()) if both.any() else 0.0
-        score[a], score[b] = score[a] + d / len(names), score[b] - d / len(names)
-    return dict(zip(names, score.tolist(), strict=True))
-
-
 def _in_order(rates: Mapping[str, float]) -> list[str]:
-    """Systems, best first; ties, once rounded, by name."""
+    """Return systems, best first; ties, once rounded, by name."""
     return sorted(rates, key=lambda system: (-round(rates[system], 12), system))
 
 
@@ -129,8 +117,8 @@ def _ranked(cells: Cells, names: Sequence[str], stand: Standing | None, basis: B
 
 
 def _places(systems: Sequence[str], stand: Standing | None, basis: Basis) -> dict[str, Entry]:
-    """The chance of each system to be the best, and the ranks that it may have, by leads that hold for all pairs at
-    once (Bonferroni); nothing where that is not known."""
+    """Return the chance of each system to be the best, and the ranks that it may have, by leads that hold for all pairs
+    at once (Bonferroni); nothing where that is not known."""
     if stand is None or np.isnan(stand.p_best).any():
         return {}
     number = len(systems)
@@ -143,18 +131,20 @@ def _places(systems: Sequence[str], stand: Standing | None, basis: Basis) -> dic
 def _standing(
     weights: Mapping[Key, float], systems: Sequence[str], cells: Mapping[Key, Cells], basis: Basis, seed: int = 0
 ) -> Standing | None:
-    """How systems, all of which have an estimate under each relation, stand in the mean over relations; None where that
-    cannot be known. The errors of several studies are independent."""
+    """Return how systems, all of which have an estimate under each relation, stand in the mean over relations; None
+    where that cannot be known. The errors of several studies are independent."""
     parts: list[tuple[float, Standing]] = []
     for study in dict.fromkeys(study for study, _ in weights):
         own = {key: share for key, share in weights.items() if key[0] == study}
-        share, comparison, stand = sum(own.values()), basis.comparisons.get(study), None
+        share, comparison = sum(own.values()), basis.comparisons.get(study)
         scaled = {key: value / share for key, value in own.items()}
-        if len(systems) > 1 and comparison is not None:
+        if len(systems) < 2:
+            return None
+        if comparison is None:
+            stand = _of_rates(scaled, systems, cells, basis, seed)
+        else:
             of_study = {relation: value for (_, relation), value in scaled.items()}
             stand = comparison.standing(of_study, systems, basis.target, basis.delta, seed)
-        elif len(systems) > 1:
-            stand = _of_rates(scaled, systems, cells, basis, seed)
         if stand is None:
             return None
         parts.append((share, stand))
@@ -171,7 +161,8 @@ def _standing(
 def _of_rates(
     weights: Mapping[Key, float], systems: Sequence[str], cells: Mapping[Key, Cells], basis: Basis, seed: int
 ) -> Standing | None:
-    """How systems stand by totals, of which nobody knows which groups share a text: rates count as independent."""
+    """Return how systems stand by totals, of which nobody knows which groups share a text: rates count as
+    independent."""
     score, error = np.zeros(len(systems)), np.zeros(len(systems))
     z = float(-ndtri((1 - basis.confidence) / 2))
     for key, share in weights.items():
@@ -195,41 +186,31 @@ def _chances(score: np.ndarray, error: np.ndarray, delta: float, seed: int) -> n
 
 
 def compared_pair(
-    comparison: Comparisons, weights: Mapping[str, float], systems: tuple[str, str], basis: Basis, delta: float
+    comparison: Comparisons, weights: Mapping[str, float], systems: tuple[str, str], basis: Basis
 ) -> Entry:
     """Return SR_g of one system less that of another, over relations with these weights."""
-    stand = comparison.standing(weights, systems, basis.target, delta)
-    return _pair(comparison, weights, systems, stand, (0, 1), basis)
+    stand = comparison.standing(weights, systems, basis.target, basis.delta)
+    return _pair(comparison, weights, systems, (float(stand.ahead[0, 1]), float(stand.error[0, 1])), basis)
 
 
 def _pair(
     comparison: Comparisons | None,
     weights: Mapping[str, float],
     systems: tuple[str, str],
-    stand: Standing,
-    at: tuple[int, int],
+    lead: tuple[float, float],
     basis: Basis,
 ) -> Entry:
-    """The difference of two systems, `at` these places of `stand`, with its interval and tests; and the number of
-    groups that apply to both, of those that tell them apart (informative), and of these the answered ones.
+    """Return a lead of one system over another, and its error, with its interval and tests; and the number of groups
+    that apply to both, of those that tell them apart (informative), and of these the answered ones.
 
     `p` is that of a difference of at most delta, either way; without error there is no test. Where groups are open the
     ends are those of what is possible, and there is no difference.
     """
-    z, ahead, error = float(-ndtri((1 - basis.confidence) / 2)), float(stand.ahead[at]), float(stand.error[at])
-    sizes, some_open = {"groups": 0, "informative": 0, "judged": 0}, False
-    for name in weights:
-        if comparison is None or name not in comparison.groups:
-            continue
-        columns, groups, answered = comparison.columns(systems), comparison.groups[name], comparison.answered[name]
-        pair = groups.pair(*columns)
-        needed, genuine = (of[pair.at][:, columns] for of in (groups.satisfied == 1, answered.genuine))
-        known = ((genuine >= 0) | ~needed).all(1) & (answered.q[pair.at][:, columns] > 0).any(1)
-        for size, of in zip(sizes, (pair.groups, len(pair.at), int(known.sum())), strict=True):
-            sizes[size] += of
-        some_open |= bool(comparison.open[name][:, columns].any())
-    entry: Entry = {"system": systems[0], "other": systems[1], "difference": plain(ahead)}
-    entry |= {**dict.fromkeys((*_TESTS, "p_holm")), "apart": False, **sizes, "reason": None}
+    z, (ahead, error) = float(-ndtri((1 - basis.confidence) / 2)), lead
+    sizes = comparison.sizes(weights, systems) if comparison else dict.fromkeys(("groups", "informative", "judged"), 0)
+    some_open = sizes.pop("open", 0)
+    entry: Entry = {"system": systems[0], "other": systems[1], "difference": plain(ahead), **_NO_TEST, "p_holm": None}
+    entry |= {"apart": False, **sizes, "reason": None}
     if np.isnan(ahead):
         return entry | {"reason": message("no_order.none_shared")}
     if comparison is not None and some_open:
@@ -246,7 +227,7 @@ def _pair(
 # What is sure, over the whole report.
 
 
-def decide(relations: Cells, delta: float, confidence: float, primary: Cells = ()) -> None:
+def decide(relations: Cells, basis: Basis, primary: Cells = ()) -> None:
     """Say in every relation which systems are told apart, and which surely overtake the best.
 
     Two families of hypotheses, each adjusted by Holm over the whole report: all pairs of all relations (`p_holm`,
@@ -255,69 +236,67 @@ def decide(relations: Cells, delta: float, confidence: float, primary: Cells = (
     rival has to be better than each of them (the largest p counts). `primary` comparisons are tested by themselves, and
     no other adjusted p is below theirs. One that was named after the first answer is one of the others.
     """
-    pairs = [pair for relation in relations for pair in relation["pairs"]]
-    gate, own = _settle_primary(primary, relations, delta, confidence)
-    for pair, p in _adjusted(pair for pair in pairs if not any(pair is one for one in own)):
-        pair |= {"p_holm": max(p, gate), "apart": max(p, gate) <= 1 - confidence}
-    for pair in pairs:
-        if pair["p"] is None and pair["difference"] is not None:
-            pair["apart"] = abs(pair["difference"]) > delta + TIED
+    alpha, tested = 1 - basis.confidence, [entry for entry in primary if entry["tested"]]
+    for entry, p in zip(tested, holm([entry["p"] or 0.0 for entry in tested]), strict=True):
+        if entry["p"] is not None:
+            entry |= {"p_holm": p, "apart": p <= alpha}
+    # While a primary comparison cannot be tested, nothing else is sure.
+    gate = max((1.0 if of["difference"] is None else of["p_holm"] or 0.0 for of in tested), default=0.0)
+    named = {(entry["study"], entry["relation"], _two(entry)): entry for entry in tested}
+    others = list[Entry]()
     for relation in relations:
-        overtaking = (_overtakes(relation, system, delta) for system in relation["order_observed"])
+        for pair in relation["pairs"]:
+            entry = named.get((relation["study"], relation["relation"], _two(pair)), {})
+            if entry and pair["p"] is not None:
+                pair |= {name: entry[name] for name in ("p_holm", "apart")}
+            else:
+                others.append(pair)
+    for pair, p in _adjusted(others, gate):
+        pair |= {"p_holm": p, "apart": p <= alpha}
+    for pair in (*others, *tested):
+        if pair["p"] is None and pair["difference"] is not None:
+            pair["apart"] = abs(pair["difference"]) > basis.delta + TIED
+    for relation in relations:
+        overtaking = (_overtakes(relation, system, basis.delta) for system in relation["order_observed"])
         relation["overtaking"] = [rival for rival in overtaking if rival is not None]
-    for rival, p in _adjusted(rival for relation in relations for rival in relation["overtaking"]):
-        rival |= {"p_holm": max(p, gate), "sure": max(p, gate) <= 1 - confidence}
+    for rival, p in _adjusted((rival for relation in relations for rival in relation["overtaking"]), gate):
+        rival |= {"p_holm": p, "sure": p <= alpha}
     for relation in relations:
         relation["best_changes_sure"] = any(rival["sure"] for rival in relation["overtaking"])
 
 
-def _adjusted(entries: Iterable[Entry]) -> list[tuple[Entry, float]]:
+def _two(pair: Entry) -> frozenset[str]:
+    return frozenset((pair["system"], pair["other"]))
+
+
+def _adjusted(entries: Iterable[Entry], gate: float) -> list[tuple[Entry, float]]:
+    """Return the entries that have a p with that of Holm, which is at least `gate`."""
     tested = [entry for entry in entries if entry["p"] is not None]
-    return list(zip(tested, holm([entry["p"] for entry in tested]), strict=True))
-
-
-def _settle_primary(primary: Cells, relations: Cells, delta: float, confidence: float) -> tuple[float, list[Entry]]:
-    """Decide the primary comparisons, each by its own p; return the largest p of those that are tested (1 where one
-    cannot be tested yet), and the pairs of relations that they are."""
-    gate, own = 0.0, list[Entry]()
-    tested = [entry for entry in primary if entry["tested"]]
-    for entry, alone in zip(tested, holm([entry["p"] or 0.0 for entry in tested]), strict=True):
-        p = alone if entry["p"] is not None else None
-        known = p is None and entry["difference"] is not None
-        apart = abs(entry["difference"] or 0.0) > delta + TIED if known else p is not None and p <= 1 - confidence
-        entry |= {"p_holm": p, "apart": apart}
-        gate = max(gate, p if p is not None else 0.0 if known else 1.0)
-        under, names = (entry["study"], entry["relation"]), {entry["system"], entry["other"]}
-        for pair in (pair for one in relations if (one["study"], one["relation"]) == under for pair in one["pairs"]):
-            if {pair["system"], pair["other"]} == names and pair["p"] is not None:
-                pair |= {"p_holm": p, "apart": apart}
-                own.append(pair)
-    return gate, own
+    return [(entry, max(p, gate)) for entry, p in zip(tested, holm([one["p"] for one in tested]), strict=True)]
 
 
 def _overtakes(relation: Entry, rival: str, delta: float) -> Entry | None:
     """Test whether a rival is better than every system reported as best; no p if that is known without error."""
-    best, worst, met = relation["best_observed"], None, 0
-    for pair in relation["pairs"] if rival not in best else ():
-        if {pair["system"], pair["other"]} - {rival} <= set(best) and rival in (pair["system"], pair["other"]):
-            if pair["difference"] is None:
-                return None
-            met += 1
-            sign = 1 if pair["system"] == rival else -1
-            p = pair["p_above" if sign == 1 else "p_below"]
-            if p is None and sign * pair["difference"] <= delta + TIED:
-                return {"system": rival, "p": None, "p_holm": None, "sure": False}
-            worst = p if worst is None else max(worst, p) if p is not None else worst
-    known = rival not in best and met >= len(best)
-    return {"system": rival, "p": worst, "p_holm": None, "sure": worst is None} if known else None
+    best = set(relation["best_observed"])
+    pairs = [pair for pair in relation["pairs"] if rival in _two(pair) and _two(pair) - {rival} <= best]
+    if rival in best or len(pairs) < len(best) or any(pair["difference"] is None for pair in pairs):
+        return None
+    leads = [
+        (pair["difference"], pair["p_above"]) if pair["system"] == rival else (-pair["difference"], pair["p_below"])
+        for pair in pairs
+    ]
+    p = max((p for _, p in leads if p is not None), default=None)
+    if any(p is None and ahead <= delta + TIED for ahead, p in leads):
+        return {"system": rival, "p": None, "p_holm": None, "sure": False}
+    return {"system": rival, "p": p, "p_holm": None, "sure": p is None}
 
 
 # Over relations: which system to use, by the mean over families or by a user's weights.
 
 
 def _weighted(basis: Basis, entries: Cells, weights: Mapping[Key, float]) -> tuple[list[Entry], list[str], list[str]]:
-    """The ranking of systems by their mean SR_g over (study, relation) with these weights, which sum to 1; the best
-    before, and after.
+    """Return the ranking of systems by their mean SR_g over (study, relation) with these weights, which sum to 1; the
+    best before, and after.
 
     A system that was not run under one of them is left out, with the reason; while a system has no estimate there,
     nobody knows the winner.
@@ -344,7 +323,7 @@ def _weighted(basis: Basis, entries: Cells, weights: Mapping[Key, float]) -> tup
     stand = _standing(weights, list(scores), cells, basis)
     places = _places(list(scores), stand, basis)
     for system, value in scores.items():
-        of_cells = [basis.rates_of_cell(basis.places[(*key, system)]).genuine for key in weights]
+        of_cells = [basis.of_cells[basis.places[(*key, system)]].genuine for key in weights]
         known = [rate for rate in of_cells if rate is not None and rate.value is not None]
         if len(known) == len(of_cells):
             of_all = weighted_mean(known, list(weights.values()), basis.confidence)
@@ -385,15 +364,14 @@ def _decision(basis: Basis, cells: Cells, families: Mapping[tuple[str, str], str
     systems = sorted(_observed(cells))
     judged = {c["system"] for c in cells if c["fs_rate"]["value"] is not None or c["satisfied"] == 0}
     weights, used_families, left_out = _mean_over_families(cells, families, judged & set(systems))
-    ranking, before, best, used = list[Entry](), list[str](), list[str](), set[str]()
+    ranking, before, best, used = list[Entry](), list[str](), list[str](), own or weights
     if own:
-        (ranking, before, best), used = _weighted(basis, cells, own), {relation for _, relation in own}
+        ranking, before, best = _weighted(basis, cells, own)
     elif weights and (len(judged) > 1 or len(systems) == 1):
         # Of systems of which nothing is judged only the reported rates are known.
         reported, before, _ = _weighted(basis, cells, weights)
         ranking, _, best = _weighted(basis, [cell for cell in cells if cell["system"] in judged], weights)
         ranking += [entry for entry in reported if entry["system"] not in judged]
-        used = {relation for _, relation in weights}
     state, named = _state(ranking, best)
     if len(systems) == 1:
         state, named = "one_system", systems
@@ -405,7 +383,7 @@ def _decision(basis: Basis, cells: Cells, families: Mapping[tuple[str, str], str
         "systems": named,
         "best_observed": before,
         "families": used_families if by_families else [],
-        "relations": sorted(used, key=name_order),
+        "relations": sorted({relation for _, relation in used} if ranking else (), key=name_order),
         "left_out": left_out if by_families else [],
         "unjudged": [system for system in systems if judged and system not in judged],
         "out": [one["system"] for one in ranking if undecided and one["p_best"] is not None and one["p_best"] < OUT],
@@ -416,8 +394,8 @@ def _decision(basis: Basis, cells: Cells, families: Mapping[tuple[str, str], str
 def _mean_over_families(
     cells: Cells, families: Mapping[tuple[str, str], str], compared: set[str]
 ) -> tuple[dict[Key, float], list[str], list[str]]:
-    """The weights of the (study, relation) of a task that make the mean over families of pooled rates, the families,
-    and what is left out.
+    """Return the weights of the (study, relation) of a task that make the mean over families of pooled rates, the
+    families, and what is left out.
 
     A relation weighs within its family as the fewest groups that a system has under it: the same weights for all
     systems, so that none gains by where a relation applies to it.
@@ -435,7 +413,7 @@ def _mean_over_families(
             without.add(key[1])
             continue
         counted = [cell["satisfied"] + (cell["violated"] or 0) for cell in rows if cell["satisfied"] is not None]
-        members.setdefault(family, {})[key] = float(min(counted)) if counted else 1.0
+        members.setdefault(family, {})[key] = float(min(counted, default=1))
     weights = {key: size / sum(of.values()) / len(members) for of in members.values() for key, size in of.items()}
     left_out: list[str] = []
     for family in sorted(names, key=name_order):
@@ -445,7 +423,7 @@ def _mean_over_families(
 
 
 def _state(ranking: Cells, best: Sequence[str]) -> tuple[str, list[str]]:
-    """How sure the best system is, and which systems to name."""
+    """Return how sure the best system is, and which systems to name."""
     if not best:
         return "unknown", []
     known = {one["system"]: one for one in ranking if one["p_best"] is not None}
@@ -477,20 +455,18 @@ def add_accuracy(report: Entry, right_outputs: Sequence[RightOutputs]) -> None:
 
 
 def _accuracy(studies: Sequence[RightOutputs], chosen: Sequence[str], confidence: float = 0.95) -> Entry | None:
-    """The accuracy of every system over these studies together, with its mid-p interval for texts to come, where
+    """Return the accuracy of every system over these studies together, with its mid-p interval for texts to come, where
     outputs of one document count as their effective number; None where no source has a label.
 
     `best` is named only where it is none of the `chosen`: there accuracy orders the systems otherwise. It is told
     `apart` where the interval of its lead over the best of these is above 0, the two taken as independent, which is
     cautious of systems that are asked the same texts.
     """
-    totals: dict[str, tuple[int, int, float]] = {}
-    for one in (system for study in studies for system in study.systems):
-        outputs, right, worth = totals.get(one.system, (0, 0, 0.0))
-        worth += one.outputs if one.worth is None else one.worth
-        totals[one.system] = outputs + one.outputs, right + one.right, worth
     known: dict[str, Entry] = {}
-    for system, (outputs, right, worth) in totals.items():
+    for system in dict.fromkeys(one.system for study in studies for one in study.systems):
+        own = [one for study in studies for one in study.systems if one.system == system]
+        outputs, right = sum(one.outputs for one in own), sum(one.right for one in own)
+        worth = sum(one.outputs if one.worth is None else one.worth for one in own)
         if outputs:
             ends = mid_p(right / outputs * worth, worth, confidence)
             known[system] = estimated((right / outputs, ends.low, ends.high), outputs)
@@ -531,22 +507,13 @@ def primary_entries(plans: Sequence[PlanAdherence], basis: Basis) -> list[Entry]
         if not sizes or not set(systems) <= set(comparison.systems):
             continue
         weights = {name: size / sum(sizes.values()) for name, size in sizes.items()}
-        pair = compared_pair(comparison, weights, systems, basis, basis.delta)
+        pair = compared_pair(comparison, weights, systems, basis)
         if not pair["judged"] and pair["informative"]:
-            pair |= dict.fromkeys(("difference", *_TESTS)) | {"reason": message("no_order.none_judged")}
-        columns = comparison.columns(systems)
+            pair |= {"difference": None, **_NO_TEST, "reason": message("no_order.none_judged")}
         changed = any(change.key.startswith("report.primary") for _, change in plan.changed)
-        entries.append(
-            pair
-            | {
-                "study": plan.study,
-                "task": str(plan.plan.content["study"]["task"]),
-                "relation": named.relation,
-                "relations": sum(comparison.groups[name].pair(*columns).groups > 0 for name in sizes),
-                "compared": len(sizes),
-                "tested": not answers and not changed,
-                "named_at": plan.frozen_at.isoformat(timespec="seconds"),
-                "answers_before": answers,
-            }
-        )
+        shared = [comparison.groups[name].pair(*comparison.columns(systems)).groups for name in sizes]
+        pair |= {"study": plan.study, "task": str(plan.plan.content["study"]["task"]), "relation": named.relation}
+        pair |= {"relations": sum(number > 0 for number in shared), "compared": len(sizes)}
+        pair |= {"tested": not answers and not changed, "named_at": plan.frozen_at.isoformat(timespec="seconds")}
+        entries.append(pair | {"answers_before": answers})
     return entries

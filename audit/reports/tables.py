@@ -8,6 +8,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 from unicodedata import east_asian_width
 
@@ -67,13 +68,21 @@ def _fitting(columns: Sequence[int], names: int, sizes: Sequence[int], room: int
 
 
 def table_of(
-    say: Say, entries: Iterable[Mapping[str, Any]], *columns: str, names: int = 1, **made: Callable[[Any], Any]
+    say: Say,
+    entries: Iterable[Mapping[str, Any]],
+    *columns: str,
+    names: int = 1,
+    by: Mapping[str, Callable[[Any, Say], Any]] = MappingProxyType({}),
+    **made: Callable[[Any], Any],
 ) -> Table:
     """Return a table of entries of a document: in a column stands an entry's value, a rate with its interval or bounds,
-    or what `made` makes of the entry."""
-    values = ([made[name](one) if name in made else one.get(name) for name in columns] for one in entries)
-    rows = [tuple(estimate(value) if isinstance(value, Mapping) else value for value in row) for row in values]
-    return Table(say.heads(*columns), rows, names)
+    or what `made` or `by` makes of the entry."""
+
+    def value(name: str, entry: Mapping[str, Any]) -> Any:
+        found = made[name](entry) if name in made else by[name](entry, say) if name in by else entry.get(name)
+        return estimate(found) if isinstance(found, Mapping) else found
+
+    return Table(say.heads(*columns), [tuple(value(name, entry) for name in columns) for entry in entries], names)
 
 
 @dataclass(frozen=True)

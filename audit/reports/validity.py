@@ -22,7 +22,7 @@ from audit.judging.answers import is_counted
 from audit.messages import message
 from audit.relations import Outcome, name_order
 from audit.reports.agreement import coefficient_table
-from audit.reports.document import Entry, ReportDocument, estimated, plain
+from audit.reports.document import Entry, estimated, plain
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import UNKNOWN, Say, count, estimate, number
 from audit.statistics.agreement import Ratings, suite
@@ -207,7 +207,7 @@ def low_notes(entries: Sequence[Entry]) -> list[str]:
     ]  # fmt: skip
 
 
-def add_carries(report: ReportDocument, counted: Counted, target: Target) -> None:
+def add_carries(report: Entry, counted: Counted, target: Target) -> None:
     """Add to each relation of a report how many carried answers were wrong, of those that people answered, too."""
     names = counted.cells[["study", "relation", "study_id", "relation_id"]].drop_duplicates()
     ids = {tuple(row[:2]): row[2:] for row in names.itertuples(index=False, name=None)}

@@ -59,16 +59,16 @@ def p_text(p: float | None) -> str:
 
 
 def chance(probability: float | None) -> str:
-    r"""Return a probability in per cent; what was not seen in thousands of draws is still not impossible.
+    r"""Return a probability in per cent; what was not seen in thousands of draws is not impossible, nor its opposite
+    certain.
 
-    >>> chance(0.25), chance(0.001), chance(None)
-    ('25\xa0%', '<1\xa0%', '–')
+    >>> chance(0.25), chance(0.0), chance(1.0), chance(None)
+    ('25\xa0%', '<1\xa0%', '>99\xa0%', '–')
     """
     if probability is None:
         return UNKNOWN
-    if probability < 0.005:
-        return f"{'<1' if probability else '0'}{PERCENT}"
-    return f"{'>99' if 0.995 <= probability < 1 else f'{100 * probability:.0f}'}{PERCENT}"
+    rounded = "<1" if probability < 0.005 else ">99" if probability >= 0.995 else f"{100 * probability:.0f}"
+    return rounded + PERCENT
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from types import NoneType
 from typing import Any, NamedTuple, TypeGuard
 
 from audit.errors import AuditError, BadOutput, Declined, Unanswered
@@ -17,7 +16,6 @@ from audit.systems.foreign import contained, message, shown
 from audit.tasks import Input, Output, Task, get_task
 
 CALL = {"sentence": 256, "document": 32}  # Inputs given to a system at once
-Lacks = Callable[[Input], bool]  # Whether a system has no output for an input, which it knows without being run
 _MESSAGE, _RAW = 500, 20_000  # Characters kept of an error's message, and of what a system said instead of an output
 
 
@@ -51,19 +49,12 @@ def check_same(spec: str, first: Identity | None, system: System) -> None:
 
 
 class Returned(NamedTuple):
-    """Outputs of a batch as plain rows, which pickle smaller than Outputs; how long the system took, and how many
-    requests were answered where it asks another machine."""
+    """Outputs of a batch, how long the system took, and how many requests were answered where it asks another
+    machine."""
 
-    rows: list[tuple[Any, ...]]
+    outputs: list[Output]
     seconds: float
     calls: int = 0
-
-    def outputs(self) -> list[Output]:
-        return [Output(*row) for row in self.rows]
-
-
-def rows_of(outputs: Sequence[Output]) -> list[tuple[Any, ...]]:
-    return [(output.label, output.score, output.text, output.error, output.details) for output in outputs]
 
 
 @dataclass(frozen=True)
@@ -85,12 +76,11 @@ class Batch:
         started = perf_counter()
         if is_asynchronous(system):
             calls = Calls(system, _own_asking.setdefault(self.system, asking_of(system)), task)
-            outputs = _run(calls, self)
+            outputs = _run(calls.outputs(self.inputs, self.times))
         else:
-            starts = range(0, len(self.inputs), self.call)
-            parts = [self.inputs[start : start + self.call] for _ in range(self.times) for start in starts]
-            outputs = [output for part in parts for output in _call(system, task, part)]
-        return Returned(rows_of(outputs), perf_counter() - started, calls.made if calls else 0)
+            parts = [self.inputs[start : start + self.call] for start in range(0, len(self.inputs), self.call)]
+            outputs = [output for part in parts * self.times for output in _call(system, task, part)]
+        return Returned(outputs, perf_counter() - started, calls.made if calls else 0)
 
 
 def ready(spec: str, wanted: Identity | None = None) -> System:
@@ -124,7 +114,7 @@ def _call(system: System, task: Task, inputs: Sequence[Input]) -> list[Output]:
 
 
 def is_asynchronous(system: System) -> TypeGuard[AsynchronousSystem]:
-    """Whether a system can be asked many times at once."""
+    """Return whether a system can be asked many times at once."""
     return callable(getattr(system, "run_async", None))
 
 
@@ -139,8 +129,10 @@ class Calls:
     async def outputs(self, inputs: Sequence[Input], times: int) -> list[Output]:
         size = self._system.batch
         asked = [inputs[start : start + size] for _ in range(times) for start in range(0, len(inputs), size)]
-        answers = await asyncio.gather(*map(self._answered, asked))
-        return [output for outputs in answers for output in outputs]
+        return await self._together(asked)
+
+    async def _together(self, parts: Sequence[Sequence[Input]]) -> list[Output]:
+        return [output for outputs in await asyncio.gather(*map(self._answered, parts)) for output in outputs]
 
     async def _answered(self, inputs: Sequence[Input]) -> list[Output]:
         try:
@@ -149,8 +141,7 @@ class Calls:
             whole = isinstance(problem, Declined | Unanswered) and not problem.inputs
             if len(inputs) == 1 or whole:
                 return [failed(message(problem))] * len(inputs)
-        alone = await asyncio.gather(*(self._answered([item]) for item in inputs))
-        return [output for outputs in alone for output in outputs]
+        return await self._together([[item] for item in inputs])
 
     async def _call(self, inputs: Sequence[Input]) -> list[Output]:
         self.began.set()
@@ -168,11 +159,12 @@ _own_asking: dict[str, Asking] = {}
 _loops: list[asyncio.AbstractEventLoop] = []
 
 
-def _run(calls: Calls, batch: Batch) -> list[Output]:
+def _run(work: Any) -> list[Output]:
     if not _loops:
         _loops.append(asyncio.new_event_loop())
     try:
-        return _loops[0].run_until_complete(calls.outputs(batch.inputs, batch.times))
+        outputs: list[Output] = _loops[0].run_until_complete(work)
+        return outputs
     except BaseException:  # its time is over, or somebody pressed Ctrl-C: what hangs there is left behind
         _loops.clear()
         _own_asking.clear()
@@ -195,16 +187,13 @@ def _accepted(task: Task, output: Output) -> Output:
         accepted = failed(output.error, output.text)
     elif output.score is not None and not math.isfinite(output.score):
         accepted = failed(f"score {float(output.score)} is not a number from 0 to 1")
-    else:
-        accepted = task.checked(output)
-        # Nearly all are in Python's own types; a database takes neither NumPy's numbers nor half characters.
-        if type(output.label) is not str or type(output.score) not in (float, NoneType) or output.text is not None:
-            kinds = zip((str, float, _text), (accepted.label, accepted.score, accepted.text), strict=True)
-            accepted = Output(*(None if value is None else kind(value) for kind, value in kinds))  # type: ignore[operator]
+    else:  # a database takes neither NumPy's numbers nor half characters
+        made = task.checked(output)
+        label, text = (value if value is None else _text(value) for value in (made.label, made.text))
+        accepted = Output(label, None if made.score is None else float(made.score), text)
     if details := output.details:
-        return replace(
-            accepted, details={name: keep(details[name]) for name, keep in _KEPT.items() if details.get(name)}
-        )
+        kept = {name: keep(details[name]) for name, keep in _KEPT.items() if details.get(name)}
+        return replace(accepted, details=kept)
     return accepted
 
 

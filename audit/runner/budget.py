@@ -44,9 +44,10 @@ class Meter:
             system, "count_characters", lambda inputs: sum(len(t) for i in inputs for t in i.texts)
         )
         self._tokens = getattr(system, "count_tokens", None)
-        self.counts_tokens = callable(self._tokens)
+        self.counts_tokens = self._tokens is not None
 
     def of(self, inputs: Sequence[Input], times: int = 1) -> Sending:
+        """Return what asking for these inputs takes, each so many times."""
         characters, calls = times * int(self._characters(inputs)), times * -(-len(inputs) // self.batch)
         tokens = times * float(self._tokens(inputs)) if self._tokens else characters / CHARACTERS_OF_TOKEN
         return Sending(calls, characters, tokens, self.price.of(calls, characters, tokens) if self.price else 0.0)
@@ -72,23 +73,19 @@ class Budget:
         """Raise AuditError where a limit says nothing of these systems: none asks another machine, one has no price, or
         their prices are in several currencies."""
         meters = [meter for system in systems if (meter := meter_of(system))]
-        prices = {meter.price.currency for meter in meters if meter.price}
-        self.currency = min(prices) if len(prices) == 1 else self.currency
+        prices = sorted({meter.price.currency for meter in meters if meter.price})
+        self.currency = prices[0] if len(prices) == 1 else self.currency
         if self.max_calls is not None and not meters:
             raise AuditError(
                 f"max_calls {self.max_calls}: no system here asks another machine; leave it out", parameter="max_calls"
             )
-        if self.max_cost is None:
-            return
         free = [meter.name for meter in meters if meter.price is None]
-        if free or not prices:
+        if self.max_cost is not None and (free or len(prices) != 1):
             whose = f"the file of the system {free[0]} has no price" if free else "no system here has a price"
             problem = f"{whose}; add price = {{...}} to it, or limit max_calls"
-        elif len(prices) > 1:
-            problem = f"the systems' prices are in {' and '.join(sorted(prices))}; run those of one currency at a time"
-        else:
-            return
-        raise AuditError(f"max_cost {self.max_cost:g}: {problem}", parameter=("max_cost", "max_calls"))
+            if len(prices) > 1:
+                problem = f"the systems' prices are in {' and '.join(prices)}; run those of one currency at a time"
+            raise AuditError(f"max_cost {self.max_cost:g}: {problem}", parameter=("max_cost", "max_calls"))
 
     def fits(self, meter: Meter, inputs: Sequence[Input], times: int = 1) -> int:
         """Return how many of these inputs, from the first on, may be sent so many times; notes where none may."""
@@ -110,7 +107,7 @@ class Budget:
     def spend_more(self, meter: Meter, calls: int) -> None:
         """Note requests that were made beside those that were planned, since an answer was of no use."""
         if calls > 0:
-            self.spent += Sending(calls, cost=meter.price.of(calls, 0) if meter.price else 0.0)
+            self.spend(Sending(calls, cost=meter.price.of(calls, 0) if meter.price else 0.0))
 
     def spend_first(self, sending: Sending) -> None:
         """Note what is asked of the systems before a run. Raises AuditError where not even that fits."""
@@ -123,6 +120,7 @@ class Budget:
         self.spend(sending)
 
     def stopped(self) -> str:
+        """Return which limit is reached, as a part of a sentence."""
         return f"{self._limits()} is reached after {self._said(self.spent)}"
 
     def _limits(self) -> str:

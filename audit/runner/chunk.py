@@ -1,6 +1,6 @@
-"""One chunk of sources: its groups, the inputs that they wait for, their verdicts, and their rows."""
+"""Chunks of sources: their groups, the inputs that these wait for, their verdicts, and their rows."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
 from operator import itemgetter
@@ -11,10 +11,10 @@ from typing import NamedTuple, NoReturn
 from sqlalchemy import Connection, select
 
 from audit.errors import AuditError, first_line
-from audit.relations import Fixed, Member, Outcome, Relation, Source, Verdict
+from audit.relations import Fixed, Outcome, Relation, Source, Verdict
 from audit.relations.base import COUNTED, Role, Steps, Words, cut_verdict
 from audit.relations.validity import Fitted, Limit, broken, learns
-from audit.store import columns, group_id, insert_new, table_of, tables, upsert
+from audit.store import columns, group_id, insert_new, pieces, table_of, tables, upsert
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
@@ -40,7 +40,38 @@ def raise_failed(relation: str, problem: Exception) -> NoReturn:
 
 
 def source_of(item: Input, seed: str) -> Source:
+    """Return a source whose relations choose by this seed."""
     return Source(item, Analysis(item.text, item.languages[0]), seed)
+
+
+def load_sources(connection: Connection, study_id: int, seed: int, first: int, last: int) -> dict[int, Source]:
+    """Return a study's sources from one id to another, by id, in their order."""
+    source, input_table = table_of(tables.Source), table_of(tables.Input)
+    query = (
+        select(source.c.id, source.c.row, source.c.gold, input_table.c.texts, input_table.c.languages)
+        .join(input_table, input_table.c.id == source.c.input_id)
+        # The sum keeps SQLite from reading the whole study by its index: the ids are the narrower way.
+        .where(source.c.study_id + 0 == study_id, source.c.id.between(first, last))
+        .order_by(source.c.id)
+    )
+    return {
+        int(row.id): replace(source_of(Input.stored(row.texts, row.languages), f"{seed}:{row.row}"), gold=row.gold)
+        for row in connection.execute(query)
+    }
+
+
+def _rejected(limits: Sequence[Limit], source: Input, follow_ups: Sequence[Input], fitted: Fitted) -> Verdict | None:
+    """Return the verdict on a group whose follow-ups break a limit; None where they keep all."""
+    fault = broken(limits, source, follow_ups, fitted)
+    return None if fault is None else Verdict(Outcome.REJECTED, None if isnan(fault[0]) else fault[0], fault[1])
+
+
+def _unusable(outputs: Iterable[Output]) -> Verdict | None:
+    """Return the verdict on a group one of whose members has an error, or no output; None where all have outputs."""
+    for output in outputs:
+        if output.error or output.absent:
+            return _ABSENT if output.absent else Verdict(Outcome.ERROR, reason=output.error)
+    return None
 
 
 class PlannedGroup(NamedTuple):
@@ -50,14 +81,8 @@ class PlannedGroup(NamedTuple):
     source: int
     relation: int
     follow_ups: list[tuple[bytes, Input]]
-    note: Words = ()
-    rejected: Verdict | None = None
-
-
-def rejected(limits: Sequence[Limit], source: Input, follow_ups: Sequence[Input], fitted: Fitted) -> Verdict | None:
-    """Return the verdict on a group whose follow-ups break a limit; None where they keep all."""
-    fault = broken(limits, source, follow_ups, fitted)
-    return None if fault is None else Verdict(Outcome.REJECTED, None if isnan(fault[0]) else fault[0], fault[1])
+    note: Words
+    rejected: Verdict | None
 
 
 @dataclass(frozen=True)
@@ -76,14 +101,14 @@ class Planning:
         groups: list[PlannedGroup] = []
         for number, relation in enumerate(self.relations):
             try:
-                perturbed = relation.make_groups(sources)
+                made = relation.make_groups(sources)
             except Exception as problem:
                 raise_failed(relation.name, problem)
             # Limits on what measures learn from the corpus are looked at by the run, which has learnt it.
             limits = [limit for limit in relation.limits if not learns(limit)]
-            for place, (follow_ups, note) in enumerate(perturbed):
+            for place, (follow_ups, note) in enumerate(made):
                 if follow_ups:
-                    fault = rejected(limits, sources[place].input, follow_ups, {}) if limits else None
+                    fault = _rejected(limits, sources[place].input, follow_ups, {})
                     groups.append(PlannedGroup(place, number, [(item.key, item) for item in follow_ups], note, fault))
         return sorted(groups, key=itemgetter(0, 1))
 
@@ -102,84 +127,70 @@ class Bound:
 
 @dataclass(slots=True)
 class Group:
-    """A group in the making, for one system or (`system` 0) for every one. Members are named by their keys."""
+    """A group in the making, for one system or (`system` 0) for every one. Members are named by their keys; `steps` is
+    the relation's generator where it asks the system on its way, `waits_for` the number of members of its last step."""
 
     relation: Bound
     source_id: int
     keys: list[bytes]
     roles: list[Role]
     system: int = 0
-    steps: Steps | None = None
-    last_members: int = 0  # How many members the last yield added
     verdict: Verdict | None = None
     note: Words = ()
+    steps: Steps | None = None
+    waits_for: int = 0
 
     @property
     def id(self) -> int:
         return group_id(self.source_id, self.relation.id, self.system or None)
 
-    def advance(self, outputs: list[Output] | None) -> list[Member] | None:
-        """Send the outputs of the last members on; return the members that are wanted next, None at the end."""
-        if self.steps is None:
-            return None
-        roles = self.roles[len(self.roles) - self.last_members :]
-        for output, role in zip(outputs or (), roles, strict=True):
-            if output.error or (output.absent and role != "probe"):  # a probe may find that the system has nothing
-                self.verdict = _ABSENT if output.absent else Verdict(Outcome.ERROR, reason=output.error)
-                self.steps.close()
-                return None
-        try:
-            return next(self.steps) if outputs is None else self.steps.send(outputs)
-        except StopIteration as end:
-            self.verdict = end.value
-            return None
-        except Exception as problem:
-            raise_failed(self.relation.name, problem)
-
 
 class Chunk:
-    """The work of one chunk for some relations and systems, without a database and without an executor. `todo[system
+    """The work of some chunks for some relations and systems, without a database and without an executor. `todo[system
     id]` holds the relations that are not finished for that system, `sources` the sources by id, in order. Give
-    `planned` what the planning job made; then ask `wanted`, and `take` the outputs, until nothing is wanted."""
+    `planned` what the planning jobs made; then `answer` asks for what it wants."""
 
     def __init__(
         self,
-        number: int,
+        numbers: Sequence[int],
         sources: Mapping[int, Source],
         todo: Mapping[int, Sequence[Bound]],
         fitted: Fitted = MappingProxyType({}),
     ):
         """`fitted` is what the measures of the relations' limits have learnt."""
-        self.number, self.sources, self.todo, self._fitted = number, sources, todo, fitted
+        self.numbers, self.sources, self.todo, self._fitted = numbers, sources, todo, fitted
         self.unasked: dict[bytes, Input] = {}
         """Inputs of rejected groups, which are stored although no system is asked about them."""
-        self._outputs: dict[int, dict[bytes, Output]] = {system: {} for system in todo}
-        self._wanted: Wanted = {system: {} for system in todo}
-        self._fixed = list(
-            {bound.id: bound for bounds in todo.values() for bound in bounds if not bound.relation.per_system}.values()
-        )
-        self._shared: list[Group] = []
-        self._chained: list[Group] = []
         self.hanging: list[Group] = []
         """Groups that wait for outputs, to say what they want next."""
+        self._outputs: dict[int, dict[bytes, Output]] = {system: {} for system in todo}
+        self._wanted: Wanted = {system: {} for system in todo}
+        by_id = {bound.id: bound for bounds in todo.values() for bound in bounds}
+        self._fixed = [bound for bound in by_id.values() if not bound.relation.per_system]
+        self._shared: list[Group] = []
+        self._chained: list[Group] = []
 
-    def planning(self) -> Planning:
+    def planning(self, jobs: int) -> list[Planning]:
+        """Return the jobs that make the groups that are the same for every system."""
         relations = tuple(bound.relation for bound in self._fixed if isinstance(bound.relation, Fixed))
-        return Planning(tuple((source.input, source.seed) for source in self.sources.values()), relations)
+        sources = [(source.input, source.seed) for source in self.sources.values()]
+        self._part = -(-len(sources) // jobs)
+        return [Planning(tuple(part), relations) for part in pieces(sources, self._part)]
 
-    def planned(self, groups: Iterable[PlannedGroup]) -> None:
-        """Take the groups of the planning job, and begin those that hang on a system's outputs."""
+    def planned(self, groups: Iterable[Iterable[PlannedGroup]]) -> None:
+        """Take the groups of the planning jobs, and begin those that hang on a system's outputs."""
         sources = list(self.sources.items())
         inputs = {source.input.key: source.input for _, source in sources}
-        for place, number, others, note, fault in groups:
-            (id, source), bound = sources[place], self._fixed[number]
-            inputs.update(others)
-            roles: list[Role] = ["source", *["follow_up"] * len(others)]  # type: ignore[list-item]
-            keys = [source.input.key, *(key for key, _ in others)]
+        in_order = ((job * self._part, one) for job, part in enumerate(groups) for one in part)
+        for first, (place, number, follow_ups, note, fault) in in_order:
+            (id, source), bound = sources[first + place], self._fixed[number]
+            inputs.update(follow_ups)
+            keys = [source.input.key, *(key for key, _ in follow_ups)]
+            roles: list[Role] = ["source", *["follow_up"] * len(follow_ups)]  # type: ignore[list-item]
             group = Group(bound, id, keys, roles, verdict=fault, note=note)
             self._shared.append(group)
-            limits = list(filter(learns, bound.relation.limits))
-            if bound.relation.limits and self._rejects(group, [item for _, item in others], limits):
+            limits = [limit for limit in bound.relation.limits if learns(limit)]
+            if self._rejects(group, [item for _, item in follow_ups], limits):
                 self.unasked.update((key, inputs[key]) for key in keys)
         for system, bounds in self.todo.items():
             relations = {bound.id for bound in bounds}
@@ -189,10 +200,9 @@ class Chunk:
             for bound in bounds:
                 if bound.relation.per_system:
                     self._chained += [
-                        Group(bound, id, [], [], system, bound.relation.steps(source)) for id, source in sources
+                        Group(bound, id, [], [], system, steps=bound.relation.steps(source)) for id, source in sources
                     ]
-        self.hanging = self._chained
-        self._walk()
+        self.hanging = [group for group in self._chained if self._waits(group)]
 
     def wanted(self) -> Wanted:
         """Return the inputs that groups wait for, by system; empty once all groups have come to their end."""
@@ -203,42 +213,58 @@ class Chunk:
         for system, found in outputs.items():
             self._outputs[system].update(found)
         self._wanted = {system: {} for system in self.todo}
-        self._walk()
-
-    def _walk(self) -> None:
         self.hanging = [group for group in self.hanging if self._waits(group)]
 
-    def _waits(self, group: Group) -> bool:
-        """Take a group as far as outputs are there; whether it waits for more, which is then wanted."""
-        outputs = self._outputs[group.system]
-        last = group.keys[len(group.keys) - group.last_members :]
-        if not all(key in outputs for key in last):
-            return True
-        sent = [outputs[key] for key in last] if group.keys else None
-        while (members := group.advance(sent)) is not None:
-            inputs = {member.input.key: member.input for member in members}
-            keys = [member.input.key for member in members]
-            group.keys += keys
-            group.roles += [member.role for member in members]
-            group.last_members = len(members)
-            follow_ups = [member.input for member in members if member.role == "follow_up"]
-            if (limits := group.relation.relation.limits) and self._rejects(group, follow_ups, limits):
-                self.unasked.update(inputs)
-                if group.steps is not None:
-                    group.steps.close()
+    def answer(self, ask: Callable[[Wanted], Mapping[int, Mapping[bytes, Output]]]) -> bool:
+        """Ask for what is wanted until nothing is; return whether all of it was answered."""
+        while wanted := self.wanted():
+            outputs = ask(wanted)
+            if not all(outputs[system].keys() >= inputs.keys() for system, inputs in wanted.items()):
                 return False
-            if missing := {key: item for key, item in inputs.items() if key not in outputs}:
-                self._wanted[group.system].update(missing)
+            self.take(outputs)
+        return True
+
+    def _waits(self, group: Group) -> bool:
+        """Take a group as far as outputs are there; return whether it waits for more, which is then wanted."""
+        outputs, steps, relation = self._outputs[group.system], group.steps, group.relation.relation
+        assert steps is not None
+        while True:
+            begin = len(group.keys) - group.waits_for
+            last, roles = group.keys[begin:], group.roles[begin:]
+            if not all(key in outputs for key in last):
                 return True
-            sent = [outputs[key] for key in keys]  # all is known: it goes on at once
-        if group.verdict and group.verdict.outcome in (Outcome.SATISFIED, Outcome.VIOLATED):
-            roles = zip(group.keys, group.roles, strict=True)
-            group.verdict = cut_verdict([outputs[key] for key, role in roles if role in COUNTED]) or group.verdict
-        return False
+            said = [outputs[key] for key in last]
+            # A probe may find that the system has nothing.
+            counting = (out for out, role in zip(said, roles, strict=True) if role != "probe" or out.error)
+            if fault := _unusable(counting):
+                group.verdict = fault
+                steps.close()
+                return False
+            try:
+                members = steps.send(said if group.keys else None)  # type: ignore[arg-type]
+            except StopIteration as end:
+                group.verdict = end.value
+                if group.verdict and group.verdict.outcome in (Outcome.SATISFIED, Outcome.VIOLATED):
+                    every = zip(group.keys, group.roles, strict=True)
+                    same = cut_verdict([outputs[key] for key, role in every if role in COUNTED])
+                    group.verdict = same or group.verdict
+                return False
+            except Exception as problem:
+                raise_failed(relation.name, problem)
+            inputs = {member.input.key: member.input for member in members}
+            group.keys += [member.input.key for member in members]
+            group.roles += [member.role for member in members]
+            group.waits_for = len(members)
+            follow_ups = [member.input for member in members if member.role == "follow_up"]
+            if self._rejects(group, follow_ups, relation.limits):
+                self.unasked.update(inputs)
+                steps.close()
+                return False
+            self._wanted[group.system].update((key, item) for key, item in inputs.items() if key not in outputs)
 
     def _rejects(self, group: Group, follow_ups: Sequence[Input], limits: Sequence[Limit]) -> bool:
-        if group.verdict is None:
-            group.verdict = rejected(limits, self.sources[group.source_id].input, follow_ups, self._fitted)
+        if group.verdict is None and limits:
+            group.verdict = _rejected(limits, self.sources[group.source_id].input, follow_ups, self._fitted)
         return group.verdict is not None
 
     @property
@@ -247,31 +273,25 @@ class Chunk:
         return [*self._shared, *(group for group in self._chained if group.verdict)]
 
     def store(self, connection: Connection, study_id: int, input_ids: Mapping[bytes, int]) -> list[Outcome]:
-        """Write groups, members, verdicts and the note that the chunk is finished; return what the checks found."""
-        groups = self.groups
-        ids = [group.id for group in groups]
-        verdicts = [
-            (ids[place], system, verdict)
-            for system, bounds in self.todo.items()
-            for place, verdict in self._checked(system, {bound.id for bound in bounds})
-        ]
-        chained = zip(ids[len(self._shared) :], groups[len(self._shared) :], strict=True)
-        verdicts += [(id, group.system, group.verdict) for id, group in chained if group.verdict]
+        """Write groups, members, verdicts and the note that the chunks are finished; return what the checks found."""
+        groups = [(group.id, group) for group in self.groups]
+        verdicts = [(id, group.system, group.verdict) for id, group in groups if group.system and group.verdict]
+        for system, bounds in self.todo.items():
+            checked = self._checked(system, {bound.id for bound in bounds})
+            verdicts += [(groups[place][0], system, verdict) for place, verdict in checked]
         verdicts.sort(key=itemgetter(0, 1))  # in the order of their key a database writes them soonest
-        of_groups = (
-            (id, study_id, group.relation.id, group.source_id, group.system or None)
-            for id, group in zip(ids, groups, strict=True)
-        )
-        insert_new(connection, tables.Group, columns("id study_id relation_id source_id system_id", of_groups))
+        of_groups = ((id, study_id, one.relation.id, one.source_id, one.system or None) for id, one in groups)
         members = (
             (id, step, input_ids[key], role)
-            for id, group in zip(ids, groups, strict=True)
+            for id, group in groups
             for step, (key, role) in enumerate(zip(group.keys, group.roles, strict=True))
         )
-        insert_new(connection, tables.Member, columns("group_id step input_id role", members))
         checks = ((id, system, int(own.outcome), own.value, own.reason) for id, system, own in verdicts)
+        left = [(own.id, system) for system, bounds in self.todo.items() for own in bounds]
+        done = ((study_id, *of, number) for number in self.numbers for of in left)
+        insert_new(connection, tables.Group, columns("id study_id relation_id source_id system_id", of_groups))
+        insert_new(connection, tables.Member, columns("group_id step input_id role", members))
         upsert(connection, tables.Verdict, columns("group_id system_id outcome value reason", checks))
-        done = ((study_id, own.id, system, self.number) for system, bounds in self.todo.items() for own in bounds)
         insert_new(connection, tables.Progress, columns("study_id relation_id system_id chunk", done))
         return [verdict.outcome for _, _, verdict in verdicts]
 
@@ -286,33 +306,15 @@ class Chunk:
                 yield place, group.verdict
                 continue
             outputs = [output_of[key] for key in group.keys]
-            if wrong := next((output for output in outputs if output.error or output.absent), None):
-                yield place, _ABSENT if wrong.absent else Verdict(Outcome.ERROR, reason=wrong.error)
-            elif same := cut_verdict(outputs):
-                yield place, same
+            if known := _unusable(outputs) or cut_verdict(outputs):
+                yield place, known
             else:
                 to_check.setdefault(group.relation.id, []).append((place, outputs))
         for entries in to_check.values():
             relation = self._shared[entries[0][0]].relation.relation
-            if isinstance(relation, Fixed):
-                try:
-                    verdicts = relation.verdicts([(outputs, self._shared[place].note) for place, outputs in entries])
-                except Exception as problem:
-                    raise_failed(relation.name, problem)
-                yield from zip((place for place, _ in entries), verdicts, strict=True)
-
-
-def load_sources(connection: Connection, study_id: int, seed: int, first: int, last: int) -> dict[int, Source]:
-    """Return a study's sources from the id `first` to the id `last`, by id, in their order."""
-    source, input_table = table_of(tables.Source), table_of(tables.Input)
-    query = (
-        select(source.c.id, source.c.row, source.c.gold, input_table.c.texts, input_table.c.languages)
-        .join(input_table, input_table.c.id == source.c.input_id)
-        # The sum keeps SQLite from reading the whole study by its index: the ids are the narrower way.
-        .where(source.c.study_id + 0 == study_id, source.c.id.between(first, last))
-        .order_by(source.c.id)
-    )
-    return {
-        int(row.id): replace(source_of(Input.stored(row.texts, row.languages), f"{seed}:{row.row}"), gold=row.gold)
-        for row in connection.execute(query)
-    }
+            assert isinstance(relation, Fixed)
+            try:
+                verdicts = relation.verdicts([(outputs, self._shared[place].note) for place, outputs in entries])
+            except Exception as problem:
+                raise_failed(relation.name, problem)
+            yield from zip((place for place, _ in entries), verdicts, strict=True)

@@ -8,26 +8,30 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import islice, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Connection, select
 
+from audit.corpora.base import Corpus, languages_of
 from audit.errors import AuditError
 from audit.relations import Outcome
-from audit.runner.batch import Batch, Lacks, failed, is_asynchronous
-from audit.runner.budget import Meter
+from audit.runner.batch import CALL, Batch, Identity, failed, is_asynchronous, ready
+from audit.runner.budget import Budget, Meter, meter_of
 from audit.runner.chunk import Wanted
-from audit.runner.executors import InProcess, Lost, outcome
-from audit.store import insert_new, rows_among, store_inputs, table_of, tables
+from audit.runner.executors import Executor, InProcess, Lost, Processes, Waiting, outcome
+from audit.runner.fitting import Lacks, lacks_of
+from audit.runner.options import ONCE, CommonOptions, RunOptions
+from audit.runner.progress import Watcher
+from audit.runner.studies import system_id
+from audit.store import columns, insert_new, rows_among, store_inputs, table_of, tables
 from audit.store.patient import Patient
+from audit.systems import is_own
 from audit.systems.base import System
+from audit.systems.foreign import foreign
 from audit.tasks import Input, Output
-
-if TYPE_CHECKING:
-    from audit.runner.system_runner import SystemRunner
 
 FEW, MOST = 8, 2_048  # Inputs of a system's first batch, whose time is not known yet, and of one batch at most
 AIM = 2.0
@@ -37,10 +41,10 @@ HASTE = 4
 SPARE = 6  # Jobs that wait in an executor, beside those that it does
 GIVE_UP = 10  # Inputs lost one after the other from which on a system is taken to be out of order
 _TOGETHER = 0.02  # Seconds that the answer of another machine waits for others, to be stored with them
-_FIELDS = ("label", "score", "text", "error", "details")
 
 Ids = Mapping[bytes, int]  # Of inputs, by key
 Outputs = dict[bytes, Output]
+Answered = dict[str, dict[bytes, tuple[Input, Output]]]  # Spec -> key -> the input and what the system said
 Lacking = dict[bytes, range]  # The numbers of the calls that are still to be made, by key
 
 
@@ -55,20 +59,19 @@ def _rows(connection: Connection, model: Any, system: int, ids: Ids) -> Iterator
 
 def _insert(connection: Connection, model: Any, system: int, made: Sequence[tuple[int, int, Output]]) -> int:
     """Insert outputs, each with the id of its input and its number; return how many were new."""
-    inputs, numbers, outputs = zip(*made, strict=True) if made else ((), (), ())
     number = "attempt" if model is tables.Output else "number"
-    rows: dict[str, Sequence[Any]] = {"input_id": inputs, "system_id": [system] * len(made), number: numbers}
-    return insert_new(connection, model, rows | {name: [getattr(one, name) for one in outputs] for name in _FIELDS})
+    rows = [(id, system, at, out.label, out.score, out.text, out.error, out.details) for id, at, out in made]
+    return insert_new(connection, model, columns(f"input_id system_id {number} label score text error details", rows))
 
 
 @dataclass
 class Asked:
     """The stored outputs of a system; with `retry` those that failed are asked for once more, but for those of inputs
-    that this run has `tried`."""
+    that this run has `seen`: asked about, or used the outputs of."""
 
     id: int
     retry: bool = False
-    tried: set[bytes] = field(default_factory=set)
+    seen: set[bytes] = field(default_factory=set)
 
     def find(self, connection: Connection, ids: Ids) -> tuple[Outputs, Lacking]:
         """Return the stored outputs of inputs, and the calls that are to be made of the others."""
@@ -76,16 +79,15 @@ class Asked:
         for key, attempt, output in _rows(connection, tables.Output, self.id, ids):  # the last attempt counts
             outputs[key], lacking[key] = output, range(attempt + 1, attempt + 2)
         if self.retry:
-            outputs = {key: it for key, it in outputs.items() if not it.error or key in self.tried}
+            outputs = {key: output for key, output in outputs.items() if not output.error or key in self.seen}
         return outputs, {key: numbers for key, numbers in lacking.items() if key not in outputs}
 
     def keep(self, connection: Connection, ids: Ids, numbers: range, returned: Sequence[Output]) -> Outputs:
         """Store what came back, in the order of `ids`; return what counts: another study may have been quicker."""
         made = [(id, numbers.start, output) for id, output in zip(ids.values(), returned, strict=True)]
-        stored = dict(zip(ids, returned, strict=True))
-        if _insert(connection, tables.Output, self.id, made) < len(made):
-            stored |= {key: output for key, _, output in _rows(connection, tables.Output, self.id, ids)}
-        return stored
+        if _insert(connection, tables.Output, self.id, made) == len(made):
+            return dict(zip(ids, returned, strict=True))
+        return {key: output for key, _, output in _rows(connection, tables.Output, self.id, ids)}
 
 
 @dataclass
@@ -94,8 +96,8 @@ class AskedAgain(Asked):
 
     number: int = 2
 
-    def calls(self, connection: Connection, ids: Ids) -> tuple[list[tuple[int, int, Output]], Lacking]:
-        """Return the outputs that are calls to be stored yet, and the calls that are to be made."""
+    def find(self, connection: Connection, ids: Ids, only_read: bool = False) -> tuple[Outputs, Lacking]:
+        """Return the calls that are to be made; outputs that are calls are stored as such, unless it `only_read`s."""
         calls: dict[bytes, dict[int, Output]] = {key: {} for key in ids}
         for key, number, output in _rows(connection, tables.Repeat, self.id, ids):
             calls[key][number] = output
@@ -110,11 +112,8 @@ class AskedAgain(Asked):
             if count < self.number:
                 first = max(made, default=0) + 1
                 lacking[key] = range(first, first + self.number - count)
-        return new, lacking
-
-    def find(self, connection: Connection, ids: Ids) -> tuple[Outputs, Lacking]:
-        new, lacking = self.calls(connection, ids)
-        _insert(connection, tables.Repeat, self.id, new)
+        if not only_read:
+            _insert(connection, tables.Repeat, self.id, new)
         return {}, lacking
 
     def keep(self, connection: Connection, ids: Ids, numbers: range, returned: Sequence[Output]) -> Outputs:
@@ -159,30 +158,21 @@ class Pace:
 
     aim: float = AIM
     call: int = 1
+    size: int = FEW
     known: bool = False  # Whether a batch came back or was lost
     lost: int = 0  # Inputs that were lost one after the other
 
-    def __post_init__(self) -> None:
-        self.size = -(-FEW // self.call) * self.call
-
-    @classmethod
-    def of(cls, system: System, limit: float | None) -> "Pace":
-        aim = getattr(system, "batch_seconds", None) or AIM
-        call = max(1, system.batch) if is_asynchronous(system) else 1
-        return cls(aim if limit is None else min(aim, limit / HASTE), call)
-
     def learn(self, inputs: int, seconds: float) -> None:
         """Learn from a batch that came back. A first one also loads a model, so no batch changes the pace by much."""
-        self.known, self.lost = True, 0
-        fitting = int(inputs * self.aim / max(seconds, 1e-6))
-        if fitting >= self.size or inputs >= self.size // 2:
-            self.size = max(1, self.size // 4, min(4 * self.size, fitting, MOST))
-            self.size = max(self.call, self.size // self.call * self.call)
+        self.lost, fitting = 0, int(inputs * self.aim / max(seconds, 1e-6))
+        self._set(max(self.size // 4, min(4 * self.size, fitting, MOST)))
 
     def lose(self, inputs: int) -> None:
-        """A batch of some inputs was lost. It may have had too many of them, and would be lost again and again."""
-        self.known = True
-        self.size = max(1, min(self.size, inputs // 4) // self.call * self.call)
+        """Learn that a batch of these inputs was lost: it may have had too many, and would be lost again."""
+        self._set(min(self.size, inputs // 4))
+
+    def _set(self, size: int) -> None:
+        self.known, self.size = True, max(self.call, size // self.call * self.call)
 
 
 Work = tuple[dict[bytes, Input], range]  # Inputs of a batch, and the numbers of the calls on each of them
@@ -199,23 +189,30 @@ class BoundSystem:
     meter: Meter | None
     asked: Asked
     waits: bool  # Whether it is asked on the event loop of `Waiting`
-    pace: Pace
-    fresh: set[bytes]  # Inputs that it answered in this run before
+    limit: float
     pending: dict[range, dict[bytes, Input]] = field(default_factory=dict)  # By the numbers of the calls on them
     alone: deque[Work] = field(default_factory=deque)  # Lost together with others: each becomes a batch of its own
     died: set[bytes] = field(default_factory=set)  # Inputs with which a process died that had nothing else to do
     at_work: int = 0  # Batches under way
 
+    def __post_init__(self) -> None:
+        self.seconds: float | None = getattr(self.system, "batch_seconds", None)  # One that begins anew with each call
+        call = max(1, self.system.batch) if is_asynchronous(self.system) else 1
+        self.pace = Pace(min(self.seconds or AIM, self.limit / HASTE), call, -(-FEW // call) * call)
+
     def most(self, places: int) -> float:
-        if not is_asynchronous(self.system):
-            return places if hasattr(self.system, "batch_seconds") else math.inf
-        # A batch of one that waits is one call, and the next ones stand by; the user's own has its calls in a batch.
-        return 2 * self.system.concurrency + SPARE if self.waits else 1
+        """Return how many batches may be under way."""
+        if self.waits and is_asynchronous(self.system):  # a batch is one call, and the next ones stand by
+            return 2 * self.system.concurrency + SPARE
+        if is_asynchronous(self.system) or not self.pace.known:
+            return 1
+        return math.inf if self.seconds is None else places
 
     def next(self) -> Work | None:
+        """Return the next inputs to ask for, and take them out of what is waiting."""
         for numbers, inputs in self.pending.items():
             items: Iterable[tuple[bytes, Input]] = inputs.items()
-            if hasattr(self.system, "batch_seconds"):  # one that begins anew for each pair of languages
+            if self.seconds is not None:
                 items = sorted(items, key=lambda item: item[1].languages)
             work = dict(islice(items, self.pace.call if self.waits else max(1, self.pace.size // len(numbers))))
             for key in work:
@@ -225,18 +222,94 @@ class BoundSystem:
             return work, numbers
         return self.alone.popleft() if self.alone else None
 
+    def is_lost_for_good(self, work: Work, lost: Lost) -> bool:
+        """Return whether a lost batch is not done again; else each of its inputs is, alone. Raises AuditError where the
+        system is out of order."""
+        inputs, numbers = work
+        if len(inputs) > 1 or not (lost.late or self.died.issuperset(inputs)):
+            self.pace.lose(len(inputs))
+            self.died.update(inputs if len(inputs) == 1 else ())
+            self.alone.extend(({key: item}, numbers) for key, item in inputs.items())
+            return False
+        self.pace.lost += 1
+        if self.pace.lost >= GIVE_UP:
+            raise AuditError(
+                f"system {self.system.name} was lost on {GIVE_UP} inputs one after the other ({lost.reason}); what "
+                "was finished is stored, and the same command with retry_errors resumes once the system works; "
+                "time_limit gives it more time",
+                parameter=("retry_errors", "time_limit"),
+            )
+        return True
 
-class Dispatcher:
-    """Asks the systems of a run; `ids` are those of inputs that were asked about, until somebody clears them."""
+
+class Asker(AbstractContextManager["Asker"]):
+    """Asks the systems of a run about inputs of a corpus: what is stored is looked up, the rest is given to executors,
+    as far as the budget allows, and stored. Before `bind` it has no database: then only batches are made with it."""
 
     def __init__(
-        self, runner: "SystemRunner", systems: Mapping[int, BoundSystem], database: Patient, task: str, unit: str
+        self,
+        executor: Executor,
+        by_spec: Mapping[str, System],
+        corpus: Corpus,
+        options: CommonOptions,
+        watcher: Watcher,
+        budget: Budget,
     ):
-        self.systems, self.counts, self.ids = systems, Counts(), dict[bytes, int]()
-        self._runner, self._database, self._task, self._unit = runner, database, task, unit
+        self.executor, self.by_spec, self.corpus = executor, by_spec, corpus
+        self.watcher, self.budget, self.limit = watcher, budget, options.time_limit
+        self.options = options if isinstance(options, RunOptions) else ONCE
+        self.systems, self.counts, self.ids = dict[int, BoundSystem](), Counts(), dict[bytes, int]()
+        self.waiting = Waiting() if any(map(self.waits, by_spec)) else None
         # What this process does is done when it is submitted: nothing waits, and little is lost by a kill.
-        self._spare = 0 if isinstance(runner.executor, InProcess) else SPARE
-        self._jobs: dict[Future[Any], tuple[Batch, BoundSystem, Work]] = {}
+        self._places = executor.places + (0 if isinstance(executor, InProcess) else SPARE)
+        self._jobs: dict[Future[Any], tuple[BoundSystem, Work]] = {}
+        self._is_prepared = False
+
+    def __exit__(self, *problem: object) -> None:
+        if self.waiting is not None:
+            self.waiting.__exit__(*problem)
+
+    def waits(self, spec: str) -> bool:
+        """Return whether a system waits for another machine, and is trusted not to keep an event loop to itself."""
+        return is_asynchronous(self.by_spec[spec]) and not is_own(spec)
+
+    def prepare(self) -> None:
+        """Let systems load, train or download what they need, once. Where other processes do the work, the user's own
+        are prepared there, by the first batch; those that wait, by their event loop."""
+        here = isinstance(self.executor, InProcess)
+        for spec, system in self.by_spec.items() if not self._is_prepared else ():
+            if self.waits(spec) or (is_own(spec) and not here):
+                continue
+            with foreign(f"prepare() of the system {spec!r} failed", self.limit) if is_own(spec) else nullcontext():
+                ready(spec, Identity.of(system)) if here else system.prepare()
+        self._is_prepared = True
+
+    def submit(self, spec: str, inputs: Iterable[Input], times: int = 1) -> Future[Any]:
+        """Begin to ask a system for these inputs, each so many times."""
+        system, executor = self.by_spec[spec], self.executor
+        if self.waiting is not None and self.waits(spec):
+            executor = self.waiting
+        elif isinstance(executor, Processes) and not self.systems and getattr(system, "may_fork", False):
+            executor = InProcess()  # loaded here, before there are workers: all of them have it then
+        call = getattr(system, "call_size", None) or CALL[self.corpus.unit]
+        identity = Identity.of(system)
+        return executor.submit(Batch(spec, self.corpus.task, tuple(inputs), call, self.limit, identity, times))
+
+    def bind(self, database: Patient, answered: Answered) -> None:
+        """Store what systems answered before there was a database, and ask for more from now on."""
+        self._database = database
+        self.systems = database.write(lambda connection: dict(self._bound(connection, answered)))
+        self.counts.note(said for by_key in answered.values() for _, said in by_key.values())
+
+    def _bound(self, connection: Connection, answered: Answered) -> Iterator[tuple[int, BoundSystem]]:
+        for spec, system in self.by_spec.items():
+            id, by_key = system_id(connection, system), answered.get(spec, {})
+            inputs, _ = store_inputs(connection, {key: item for key, (item, _) in by_key.items()})
+            asked = Asked(id, self.options.retry_errors, set(by_key))
+            said = [output for _, output in by_key.values()]
+            asked.keep(connection, {key: inputs[key] for key in by_key}, range(1, 2), said)
+            lacks = lacks_of(system, languages_of(self.corpus))
+            yield id, BoundSystem(id, spec, system, lacks, meter_of(system), asked, self.waits(spec), self.limit)
 
     def ask(self, wanted: Wanted) -> dict[int, Outputs]:
         """Return the outputs of inputs, by system; those are absent that the budget did not allow."""
@@ -251,6 +324,7 @@ class Dispatcher:
         return outputs
 
     def store(self, inputs: Mapping[bytes, Input]) -> None:
+        """Store inputs, and note their ids."""
         if new := {key: item for key, item in inputs.items() if key not in self.ids}:
             self.ids |= self._database.write(lambda connection: store_inputs(connection, new))[0]
 
@@ -266,8 +340,8 @@ class Dispatcher:
 
         writes = isinstance(bound.asked, AskedAgain) or lacking
         found, missing = (self._database.write if writes else self._database.read)(look_up)
-        self.counts.stored += len(found) - len(bound.fresh & found.keys())
-        bound.fresh -= found.keys()
+        self.counts.stored += len(found.keys() - bound.asked.seen)
+        bound.asked.seen |= found.keys()
         for key, numbers in missing.items():
             bound.pending.setdefault(numbers, {})[key] = inputs[key]
         return found | nothing
@@ -279,12 +353,10 @@ class Dispatcher:
         return bool(self._jobs)
 
     def _submit(self, bound: BoundSystem) -> bool:
-        """Submit a batch of a system, as many inputs as the budget allows."""
-        executor, budget, meter = self._runner.executor_of(bound.spec), self._runner.budget, bound.meter
-        others = sum(one.at_work for one in self.systems.values() if not one.waits)
-        full = not bound.waits and others >= executor.places + self._spare
-        unknown = not (bound.waits or bound.pace.known) and bound.at_work
-        if full or unknown or bound.at_work >= bound.most(executor.places) or (meter and budget.reached):
+        """Submit a batch of a system, as many inputs as the budget allows; whether there was one."""
+        budget, meter = self.budget, bound.meter
+        full = not bound.waits and sum(one.at_work for one in self.systems.values() if not one.waits) >= self._places
+        if full or bound.at_work >= bound.most(self.executor.places) or (meter and budget.reached):
             return False
         if (work := bound.next()) is None:
             return False
@@ -298,30 +370,29 @@ class Dispatcher:
                 bound.pending.setdefault(numbers, {}).update(rest)
             inputs = dict(items[:fitting])
             budget.spend(meter.of(list(inputs.values()), len(numbers)))
-        batch = self._runner.batch(bound.spec, tuple(inputs.values()), self._task, self._unit, len(numbers))
         bound.at_work += 1
-        self._jobs[executor.submit(batch)] = batch, bound, (inputs, numbers)
+        self._jobs[self.submit(bound.spec, inputs.values(), len(numbers))] = bound, (inputs, numbers)
         return True
 
     def _take(self) -> Iterator[tuple[BoundSystem, Outputs]]:
         """Wait for batches; store what came back, all of it in one transaction, and yield the outputs that count."""
         wait(self._jobs, return_when=FIRST_COMPLETED)
-        if self._runner.waiting is not None:
+        if self.waiting is not None:
             time.sleep(_TOGETHER)
         back: list[tuple[BoundSystem, Work, list[Output]]] = []
         for future in [future for future in self._jobs if future.done()]:
-            batch, bound, work = self._jobs.pop(future)
+            bound, work = self._jobs.pop(future)
+            (inputs, numbers), result = work, outcome(future)
             bound.at_work -= 1
-            result, times = outcome(batch, future), len(work[1])
             if isinstance(result, Lost):
-                if self._is_lost_for_good(bound, work, result):
-                    back.append((bound, work, [failed(result.reason)] * times))
+                if bound.is_lost_for_good(work, result):
+                    back.append((bound, work, [failed(result.reason)] * len(numbers)))
                 continue
-            bound.pace.learn(len(batch.inputs) * times, result.seconds)
+            bound.pace.learn(len(inputs) * len(numbers), result.seconds)
             if bound.meter is not None:
-                planned = bound.meter.of(batch.inputs, times).calls
-                self._runner.budget.spend_more(bound.meter, result.calls - planned)
-            back.append((bound, work, result.outputs()))
+                planned = bound.meter.of(list(inputs.values()), len(numbers)).calls
+                self.budget.spend_more(bound.meter, result.calls - planned)
+            back.append((bound, work, result.outputs))
 
         def keep(connection: Connection) -> list[Outputs]:
             return [
@@ -331,33 +402,15 @@ class Dispatcher:
 
         kept = self._database.write(keep) if back else []
         for (bound, (inputs, numbers), returned), counting in zip(back, kept, strict=True):
-            bound.asked.tried.update(inputs)
+            bound.asked.seen.update(inputs)
             self.counts.note(returned)
             again = sum(number > 1 for number in numbers) * len(inputs)
             if isinstance(bound.asked, AskedAgain):
                 self.counts.repeated += again
             else:
                 self.counts.retried += again
-            self._runner.watcher.executed(len(returned))
+            self.watcher.executed(len(returned))
             yield bound, counting
-
-    def _is_lost_for_good(self, bound: BoundSystem, work: Work, lost: Lost) -> bool:
-        """Do a lost batch again, each input alone; whether it is one that is not done again."""
-        inputs, numbers = work
-        if len(inputs) > 1 or not (lost.late or bound.died.issuperset(inputs)):
-            bound.pace.lose(len(inputs))
-            bound.died.update(inputs if len(inputs) == 1 else ())
-            bound.alone.extend(({key: item}, numbers) for key, item in inputs.items())
-            return False
-        bound.pace.lost += 1
-        if bound.pace.lost >= GIVE_UP:
-            raise AuditError(
-                f"system {bound.system.name} was lost on {GIVE_UP} inputs one after the other ({lost.reason}); what "
-                "was finished is stored, and the same command with retry_errors resumes once the system works; "
-                "time_limit gives it more time",
-                parameter=("retry_errors", "time_limit"),
-            )
-        return True
 
 
 @contextmanager

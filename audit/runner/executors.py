@@ -5,8 +5,10 @@ job's result, or `Lost` where it took too long or its process died. Whoever does
 """
 
 import asyncio
+import atexit
 import faulthandler
 import gc
+import math
 import multiprocessing
 import os
 import pickle
@@ -15,18 +17,17 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
+from queue import SimpleQueue
+from time import monotonic
 from typing import Any, NamedTuple, Protocol, Self
-
-from pebble import ProcessExpired, ProcessPool
 
 from audit.errors import AuditError, NotInstalled, first_line
 from audit.registry import load_plugin, plugins
-from audit.runner.batch import Batch, Calls, Returned, check_same, is_asynchronous, rows_of
+from audit.runner.batch import Batch, Calls, Returned, check_same, is_asynchronous
 from audit.runner.options import ONCE, CommonOptions, RunOptions
 from audit.systems import get_system
 from audit.systems.base import AsynchronousSystem
@@ -52,6 +53,10 @@ class Lost(NamedTuple):
     reason: str
     late: bool = False
 
+    @classmethod
+    def of_time(cls, job: Job) -> "Lost":
+        return cls(f"no answer within {job.limit or 0:g} s", late=True)
+
 
 class Executor:
     """Does jobs, `places` at once, in any order. A context manager: at its end nothing of it is left running."""
@@ -71,21 +76,12 @@ class Executor:
         pass
 
 
-def outcome(job: Job, future: Future[Any]) -> Any:
+def outcome(future: Future[Any]) -> Any:
     """Wait for a job's result and return it, or `Lost`. Raises AuditError for what the job raised."""
     try:
         return future.result()
     except AuditError:
         raise
-    except TimeoutError:
-        return Lost(f"no answer within {job.limit or 0:g} s", late=True)
-    except ProcessExpired as problem:
-        code = 0 if problem.exitcode == _QUIETLY else problem.exitcode
-        return Lost(
-            f"its process ended with {f'signal {signal.Signals(-code).name}' if code < 0 else f'status {code}'}"
-        )
-    except BrokenProcessPool:
-        return Lost("its process ended")
     except CancelledError:
         raise AuditError(
             "the Dask scheduler went away; what was finished is stored, run the same command again to resume"
@@ -100,9 +96,6 @@ def outcome(job: Job, future: Future[Any]) -> Any:
         ) from problem
 
 
-_QUIETLY = 250  # The status of a process that ended itself with 0
-
-
 class InProcess(Executor):
     """Does a job in this process, when it is submitted. A limit is kept as far as `audit.systems.foreign.alarm` can see
     to it; `Processes` keeps it whatever the system does."""
@@ -113,7 +106,7 @@ class InProcess(Executor):
             with alarm(job.limit):
                 future.set_result(job.work())
         except TimeIsOver:
-            future.set_exception(TimeoutError())
+            future.set_result(Lost.of_time(job))
         except Exception as problem:
             future.set_exception(problem)
         return future
@@ -121,55 +114,122 @@ class InProcess(Executor):
 
 class Processes(Executor):
     """Does jobs in `workers` processes (default: one per core), which begin with the first job. A job that takes longer
-    than its limit is ended with its process; another process takes the place of one that died."""
+    than its limit is ended with its process; another process takes the place of one that died.
+
+    Each process has a thread here and a pipe of its own: processes that share locks, as those of pools do, wait for the
+    lock of one that was killed from outside while it held it.
+    """
 
     def __init__(self, workers: int | None = None, start: str | None = None, prepare: Callable[[], None] | None = None):
         """`start` is how processes are made, as multiprocessing has it; `prepare` is called in each of them first."""
         self.places = workers or os.cpu_count() or 1
-        self._start, self._prepare = start, prepare
-        self._pool: ProcessPool | None = None
-        self._open: dict[Future[Any], ProcessPool] = {}
+        self._make = partial(_Process, multiprocessing.get_context(start), prepare)
+        self._jobs: SimpleQueue[tuple[Job, Future[Any]] | None] = SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._processes: set[_Process] = set()
+        self._lock, self._is_over = threading.Lock(), False
 
     def submit(self, job: Any) -> Future[Any]:
-        if self._pool is None or not self._pool.active:
-            self.__exit__()  # what is left of one that broke
-            context = multiprocessing.get_context(self._start)
-            self._pool = ProcessPool(self.places, initializer=_begin, initargs=[self._prepare], context=context)
-        future: Future[Any] = self._pool.schedule(_work, args=[job], timeout=job.limit)
-        self._open[future] = self._pool
-        future.add_done_callback(self._note)
+        future: Future[Any] = Future()
+        self._jobs.put((job, future))
+        if len(self._threads) < self.places:
+            atexit.register(self.__exit__)
+            self._threads.append(threading.Thread(target=self._do_jobs, daemon=True))
+            self._threads[-1].start()
         return future
 
     def share(self, job: Job) -> None:
-        if self._pool is None and multiprocessing.get_start_method() == "fork":
+        if not self._threads and multiprocessing.get_start_method() == "fork":
             job.work()
 
-    def _note(self, future: Future[Any]) -> None:
-        self._open.pop(future, None)
-        if not future.cancelled() and isinstance(future.exception(), BrokenProcessPool):
-            threading.Timer(1, self._lose_all).start()
-
-    def _lose_all(self) -> None:
-        """A pool that broke forgets jobs that it had not sent to a process yet: they are lost like the others."""
-        for future, pool in list(self._open.items()):
-            if not pool.active and not future.done():
-                future.set_exception(BrokenProcessPool())
+    def _do_jobs(self) -> None:
+        process: _Process | None = None
+        while (taken := self._jobs.get()) is not None:
+            job, future = taken
+            if not future.set_running_or_notify_cancel():
+                continue
+            with self._lock:
+                if self._is_over:
+                    return
+                if process is None or not process.is_alive():
+                    self._processes.discard(process)
+                    self._processes.add(process := self._make())
+            try:
+                future.set_result(process.do(job))
+            except Exception as problem:
+                future.set_exception(problem)
 
     def __exit__(self, *problem: object) -> None:
-        if self._pool is not None:
-            self._pool.stop()  # type: ignore[no-untyped-call]
-            self._pool.join()
+        atexit.unregister(self.__exit__)
+        with self._lock:
+            self._is_over = True
+            for process in self._processes:
+                process.end()
+        for _ in self._threads:
+            self._jobs.put(None)
+        for thread in self._threads:
+            thread.join()
 
 
-def _begin(prepare: Callable[[], None] | None) -> None:
-    """Begin a process: it must not outlive a parent that was killed, whatever its job does."""
+_BEGINNING = threading.Lock()
+"""No process may inherit another's end of a pipe, whose closing says that the other ended."""
+_LOOK = 1.0  # Seconds between two looks whether a process is there
+
+
+class _Process:
+    """A process that does jobs, one after the other."""
+
+    def __init__(self, context: Any, prepare: Callable[[], None] | None):
+        with _BEGINNING:
+            self._connection, theirs = context.Pipe()
+            self._process = context.Process(target=_serve, args=(theirs, prepare))
+            self._process.start()
+            theirs.close()
+
+    def is_alive(self) -> bool:
+        return bool(self._process.is_alive())
+
+    def do(self, job: Job) -> Any:
+        """Return the job's result, or `Lost`. Raises what the job raised, and what cannot be pickled."""
+        until = monotonic() + (math.inf if job.limit is None else job.limit)
+        try:
+            self._connection.send(job)
+            while not self._connection.poll(min(_LOOK, max(0.0, until - monotonic()))):
+                if not self.is_alive():
+                    raise EOFError
+                if monotonic() >= until:
+                    self.end()
+                    return Lost.of_time(job)
+            result, problem = self._connection.recv()
+        except (EOFError, ConnectionError):
+            self.end()
+            code = self._process.exitcode or 0
+            how = f"signal {signal.Signals(-code).name}" if code < 0 else f"status {code}"
+            return Lost(f"its process ended with {how}")
+        if problem is not None:
+            raise problem
+        return result
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.join()
+
+
+def _serve(connection: Any, prepare: Callable[[], None] | None) -> None:
+    """Do the jobs that a connection brings. The process must not outlive a parent that was killed, whatever it does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     gc.freeze()  # looking through what it shares with others would make it its own
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    # A process that ends with 0 is none that pebble would miss: its job would be lost at its limit only.
-    leave = os._exit
-    setattr(os, "_exit", lambda status: leave(status or _QUIETLY))  # noqa: B010
     if prepare is not None:
         prepare()
+    while True:
+        try:
+            connection.send((_work(connection.recv()), None))
+        except (EOFError, ConnectionError):
+            return
+        except Exception as problem:
+            connection.send((None, problem))
 
 
 def _end_with_parent() -> None:
@@ -215,7 +275,7 @@ class Waiting(Executor):
             self._systems[job.system] = system, asking_of(system)
         return asyncio.run_coroutine_threadsafe(self._do(job), self._loop)
 
-    async def _do(self, job: Batch) -> Returned:
+    async def _do(self, job: Batch) -> Returned | Lost:
         system, asking = self._systems[job.system]
         calls = Calls(system, asking, get_task(job.task))
         limit = None if getattr(system, "batched", False) else job.limit  # batches of a service take up to a day
@@ -223,7 +283,9 @@ class Waiting(Executor):
         began = asyncio.ensure_future(calls.began.wait())
         try:
             await asyncio.wait([work, began], return_when=asyncio.FIRST_COMPLETED)
-            return Returned(rows_of(await asyncio.wait_for(work, limit)), 0.0, calls.made)
+            return Returned(await asyncio.wait_for(work, limit), 0.0, calls.made)
+        except TimeoutError:
+            return Lost.of_time(job)
         finally:
             began.cancel()
             work.cancel()

@@ -10,10 +10,19 @@ from audit.relations import ANY, Relation, get_relation, relations_named
 from audit.relations.composition import spread
 from audit.relations.registry import configured, stands_for_several
 from audit.relations.validity import Fitted, fitted_for, limited, limits_by_relation, measure_named
-from audit.runner.options import ONCE, CommonOptions, RunOptions
+from audit.runner.options import ONCE, TIME_LIMIT, CommonOptions, RunOptions
 from audit.runner.studies import Sampled
+from audit.systems import get_system, systems_of
 from audit.systems.base import System
 from audit.tasks import Input, base_of, matches
+
+Lacks = Callable[[Input], bool]  # Whether a system has no output for an input, which it knows without being run
+
+
+def loaded(names: Iterable[str], limit: float | None = TIME_LIMIT) -> dict[str, System]:
+    """Return the systems that these names mean, by spec. `limit` is the seconds that each of the user's own may take.
+    Raises AuditError, which names the system and what it did; UnknownName, and what is wrong with a service's file."""
+    return {spec: get_system(spec, limit) for name in names for spec in systems_of(name)}
 
 
 def fitting(corpus: Corpus, options: CommonOptions = ONCE, alone: bool = True) -> list[Relation]:
@@ -21,19 +30,17 @@ def fitting(corpus: Corpus, options: CommonOptions = ONCE, alone: bool = True) -
     and `family:NAME` among the names mean those of several relations that fit the corpus. Raises AuditError for a
     relation that does not fit the corpus' unit or language, a parameter that it does not have, and what is no limit. A
     corpus that is not `alone` runs those of the names that are for its unit."""
-    names, share = options.relations, options.document_share if isinstance(options, RunOptions) else None
-    if share is not None and corpus.unit != "document":
-        if alone:
-            raise AuditError(
-                f"document_share is for documents, corpus {corpus.name} has {corpus.unit}s; leave it out",
-                parameter="document_share",
-            )
-        share = None
-    languages = languages_of(corpus)
-    by_name = {get_relation(corpus.task, name).name for name in names or () if not stands_for_several(name)}
-    changes = {get_relation(corpus.task, name).name: own for name, own in options.parameters.items()}
+    share = options.document_share if isinstance(options, RunOptions) and corpus.unit == "document" else None
+    if alone and share is None and getattr(options, "document_share", None) is not None:
+        raise AuditError(
+            f"document_share is for documents, corpus {corpus.name} has {corpus.unit}s; leave it out",
+            parameter="document_share",
+        )
+    task, names, languages = corpus.task, options.relations, languages_of(corpus)
+    by_name = {get_relation(task, name).name for name in names or () if not stands_for_several(name)}
+    changes = {get_relation(task, name).name: own for name, own in options.parameters.items()}
     limits, fit = limits_by_relation(options.valid), dict[str, Relation]()
-    for relation in relations_named(corpus.task, names):
+    for relation in relations_named(task, names):
         if relation.name in changes:
             relation = configured(relation, changes[relation.name])
         relation = limited(relation, [*limits.get("", ()), *limits.get(relation.name, ())])
@@ -44,22 +51,21 @@ def fitting(corpus: Corpus, options: CommonOptions = ONCE, alone: bool = True) -
         if reads_it and of_unit:
             fit[relation.name] = relation
         elif relation.name in by_name and (alone or of_unit):
-            if not reads_it:
-                raise AuditError(
-                    f"relation {relation.name} reads {', '.join(relation.languages)}, corpus {corpus.name} is in "
-                    f"{corpus.language}; choose another relation, or say the language of your file with language=CODE",
-                    parameter="language",
-                )
-            half = "; document_share=0.5 makes it perturb half of a document's sentences"
-            raise AuditError(
-                f"relation {relation.name} is about a {relation.unit}, corpus {corpus.name} has {corpus.unit}s"
-                + half * (relation.unit == "sentence"),
-                parameter="document_share",
+            problem = (
+                f"relation {relation.name} reads {', '.join(relation.languages)}, corpus {corpus.name} is in "
+                f"{corpus.language}; choose another relation, or say the language of your file with language=CODE"
             )
+            if reads_it:
+                half = "; document_share=0.5 makes it perturb half of a document's sentences"
+                problem = (
+                    f"relation {relation.name} is about a {relation.unit}, corpus {corpus.name} has {corpus.unit}s"
+                )
+                problem += half * (relation.unit == "sentence")
+            raise AuditError(problem, parameter="document_share" if reads_it else "language")
     if not fit:
         named = f" in {', '.join(names)}" if names else ""
         raise AuditError(
-            f"no relation of task {corpus.task}{named} fits corpus {corpus.name}, which has {corpus.unit}s in "
+            f"no relation of task {task}{named} fits corpus {corpus.name}, which has {corpus.unit}s in "
             f"{corpus.language}; language=CODE says which language your file is in, and a relation of your own is one "
             "function (audit.relation)",
             parameter="language",
@@ -73,38 +79,38 @@ def fitting_all(corpora: Sequence[Corpus], options: CommonOptions = ONCE) -> lis
     several = len({corpus.unit for corpus in corpora}) > 1
     relations = [fitting(corpus, options, not several) for corpus in corpora]
     ran = list(dict.fromkeys(relation.name for fitted in relations for relation in fitted))
-    for corpus in corpora:
-        for name in options.parameters:
-            if get_relation(corpus.task, name).name not in ran:
-                raise AuditError(
-                    f"parameters {name}: this relation is not among those that are run: {', '.join(ran)}",
-                    parameter="parameters",
-                )
+    for name in options.parameters:
+        _refuse_unused("parameters", get_relation(corpora[0].task, name).name, ran)
     check_limits_used(options.valid, ran)
     return relations
 
 
 def check_limits_used(valid: Iterable[str], names: Sequence[str]) -> None:
     """Raise AuditError where a limit is of a relation that is not among those that are run."""
-    if unused := next((name for name in limits_by_relation(valid) if name and name not in names), None):
+    for name in filter(None, limits_by_relation(valid)):
+        _refuse_unused("valid", name, names)
+
+
+def _refuse_unused(parameter: str, name: str, ran: Sequence[str]) -> None:
+    if name not in ran:
         raise AuditError(
-            f"valid: {unused} is not among the relations that are run: {with_commas(names)}", parameter="valid"
+            f"{parameter}: {name} is not among the relations that are run: {with_commas(ran)}", parameter=parameter
         )
 
 
 def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation]) -> None:
     """Raise AuditError for a system that does not fit the corpus, NotInstalled where something that is needed lacks."""
+    languages = languages_of(corpus)
     for spec, system in systems.items():
         if not any(matches(corpus.task, task) for task in system.tasks):
             raise AuditError(
                 f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}; choose another system or task, or "
                 f"say in one of your own what it does, as in classify.tasks = ({base_of(corpus.task)!r},) below it"
             )
-        if not any(reads(system, language) for language in languages_of(corpus)):
+        if not any(reads(system, language) for language in languages):
             raise AuditError(
                 f"system {spec} reads {', '.join(system.languages)}, corpus {corpus.name} is in "
-                f"{', '.join(languages_of(corpus))}; choose another system; one of your own says what it reads with "
-                "`languages`"
+                f"{', '.join(languages)}; choose another system; one of your own says what it reads with `languages`"
             )
         if needs := system.needs():
             raise NotInstalled(f"system {spec} cannot run here; {needs}")
@@ -131,18 +137,19 @@ def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Seq
 
 
 def reads(system: System, language: str) -> bool:
+    """Return whether a system reads texts in a language."""
     return system.languages == ANY or language in system.languages
 
 
 def asked_once(system: System) -> bool:
-    """Whether a system says of itself that it always gives the same output for an input."""
+    """Return whether a system says of itself that it always gives the same output for an input."""
     return getattr(system, "deterministic", False) is True
 
 
-def lacks_of(system: System, languages: Sequence[str]) -> Callable[[Input], bool] | None:
+def lacks_of(system: System, languages: Sequence[str]) -> Lacks | None:
     """Return what a system has no output for, of a corpus in these languages: what it says itself, and texts in a
     language that it does not read. None where it has outputs for all."""
-    own: Callable[[Input], bool] | None = getattr(system, "lacks", None)
+    own: Lacks | None = getattr(system, "lacks", None)
     if all(reads(system, language) for language in languages):
         return own
     return lambda item: (

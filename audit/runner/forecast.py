@@ -13,16 +13,16 @@ from sqlalchemy import Connection, Engine
 
 from audit.corpora.base import languages_of
 from audit.relations import Relation
-from audit.runner import system_runner
-from audit.runner.batch import Lacks, is_asynchronous
+from audit.runner.batch import is_asynchronous
 from audit.runner.budget import Meter, Sending, meter_of
 from audit.runner.chunk import Bound, Chunk, source_of
 from audit.runner.dispatch import Asked, AskedAgain, Outputs
 from audit.runner.executors import Executor
-from audit.runner.fitting import asked_once, fitted_to, lacks_of, refuse_misfits
+from audit.runner.fitting import Lacks, asked_once, fitted_to, lacks_of, loaded, refuse_misfits
 from audit.runner.options import ONCE, RunOptions
-from audit.runner.run import planned_groups
+from audit.runner.run import begin_chunk, finish_planning
 from audit.runner.studies import CHUNK, Sampled
+from audit.runner.trials import own_id, stored_trials
 from audit.store import pieces
 from audit.store.outcomes import find_inputs
 from audit.systems.base import System
@@ -35,7 +35,7 @@ class _Forecast:
     def __init__(self, system: System, connection: Connection | None, options: RunOptions):
         self.of, self.meter, self._connection, self._retry = system, Meter(system), connection, options.retry_errors
         self.times = 1 if asked_once(system) else options.repeats
-        self.id = None if connection is None else system_runner.own_id(connection, system)
+        self.id = None if connection is None else own_id(connection, system)
         self.sending, self.hanging = Sending(), Counter[str]()
         self.wanted, self.known, self.to_ask = set[bytes](), set[bytes](), 0
 
@@ -47,7 +47,8 @@ class _Forecast:
             ids = find_inputs(self._connection, list(asked))
             found, lacking = Asked(self.id, self._retry).find(self._connection, ids)
             if self.times > 1:
-                lacking = AskedAgain(self.id, self._retry, number=self.times).calls(self._connection, ids)[1]
+                again = AskedAgain(self.id, self._retry, number=self.times)
+                lacking = again.find(self._connection, ids, only_read=True)[1]
             asked = {key: lacking.get(key, own) for key, own in asked.items() if key not in ids or key in lacking}
         new = {key: own for key, own in asked.items() if key not in self.wanted}
         self.wanted.update(inputs.keys() - absent.keys())
@@ -93,14 +94,13 @@ def forecasts(
     requests: `calls` is None for it, as is `seconds`, how long it takes at least at its rate. `tokens_counted`: by the
     system's own tokenizer, else a token is taken to have four characters. `cost` is None where its file has no price.
     """
-    by_spec = system_runner.loaded(systems, options.time_limit)
+    by_spec = loaded(systems, options.time_limit)
     for sampled, relations in studies:
         refuse_misfits(sampled.corpus, by_spec, relations)
     with nullcontext() if engine is None else engine.connect() as connection:
         made = {spec: _Forecast(system, connection, options) for spec, system in by_spec.items()}
         if engine is not None:
-            task = studies[0][0].corpus.task
-            for trial in system_runner.stored_trials(engine, by_spec, task, options.repeats > 1):
+            for trial in stored_trials(engine, by_spec, studies[0][0].corpus.task, options.repeats > 1):
                 made[trial.spec].sending += made[trial.spec].meter.of(list(trial.inputs.values()))
         for sampled, relations in studies:
             _follow_study(sampled, relations, list(made.values()), executor)
@@ -113,15 +113,11 @@ def _follow_study(
     bound = [Bound(number, relation) for number, relation in enumerate(relations, start=1)]
     lacks = [lacks_of(one.of, languages_of(sampled.corpus)) for one in made]
     fitted, size = fitted_to(sampled, relations), CHUNK[sampled.corpus.unit]
-    for block in pieces(enumerate(row for _, row in sampled.sources), size * executor.places):
-        begun = []
-        for rows in pieces(block, size):
-            sources = {place: source_of(row.input, f"{sampled.seed}:{row.key}") for place, row in rows}
-            chunk = Chunk(0, sources, dict.fromkeys(range(len(made)), bound), fitted)
-            begun.append((chunk, job := chunk.planning(), executor.submit(job)))
-        for chunk, job, future in begun:
-            chunk.planned(planned_groups(executor, job, future))
-            while wanted := chunk.wanted():
-                chunk.take({number: made[number].add(items, lacks[number]) for number, items in wanted.items()})
-            for group in chunk.hanging:
-                made[group.system].hanging[group.relation.name] += 1
+    for rows in pieces(enumerate(row for _, row in sampled.sources), size):
+        sources = {place: source_of(row.input, f"{sampled.seed}:{row.key}") for place, row in rows}
+        chunk = Chunk([0], sources, dict.fromkeys(range(len(made)), bound), fitted)
+        finish_planning(executor, chunk, begin_chunk(executor, chunk))
+        while wanted := chunk.wanted():
+            chunk.take({number: made[number].add(items, lacks[number]) for number, items in wanted.items()})
+        for group in chunk.hanging:
+            made[group.system].hanging[group.relation.name] += 1

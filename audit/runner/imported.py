@@ -10,7 +10,9 @@ A file is read line by line and checked as a whole before anything is stored. Me
 file, and a hash stands for each thing that lines must agree on. All of it is stored in one transaction.
 """
 
+import json
 import marshal
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -30,20 +32,22 @@ from sqlalchemy import Connection, Engine, select
 from audit.corpora.base import Row
 from audit.corpora.recordings import check_codes
 from audit.errors import AuditError
-from audit.files import parse_json, read_lines, refuse_bad_rows, unstorable
+from audit.files import read_lines, refuse_bad_rows, unstorable
 from audit.keys import canonical, digest, fingerprint, uniform
 from audit.messages import counted
 from audit.relations import Outcome
 from audit.runner.dispatch import few_collections
 from audit.runner.progress import Watcher
 from audit.runner.studies import Later, add_sources, opened
-from audit.store import columns, group_id, insert_new, store_inputs, table_of, tables, write_much
+from audit.store import columns, group_id, insert_new, pieces, store_inputs, table_of, tables, write_much
 from audit.store.outcomes import insert_one
 from audit.tasks import Input, Output, Task, base_of, get_task
 from audit.user_models import Allowed, UserModel, mistakes, short
 
 NOT_RECORDED = "no output was recorded"  # The error of an output that is null
 VERDICTS = {outcome.name.lower(): outcome for outcome in Outcome if outcome <= Outcome.ERROR}
+_CHECKED = ("satisfied", "violated", "inapplicable")
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 BATCH = 10_000  # Lines that are stored at once
 
 # A line of the file.
@@ -121,33 +125,16 @@ class Line(UserModel):
 
 
 def _parsed(written: str) -> Line:
-    """A line as pydantic reads it; what it refuses is looked at again, for the reason."""
-    if "\\u0000" not in written:
-        try:
-            return Line.model_validate_json(written)
-        except ValidationError:
-            pass
     try:
-        value = parse_json(written)
-    except ValueError as problem:
-        raise AuditError(f"not a JSON object ({problem})") from None
-    if not isinstance(value, dict):
-        raise AuditError(f"a JSON {type(value).__name__}; every line must be one JSON object")
-    if fault := _fault(value):
-        raise AuditError(f"a text holds {fault}")
-    try:
-        return Line.model_validate(value)
+        line = Line.model_validate_json(written)
     except ValidationError as problem:
-        found = mistakes(problem, Line, value)[:3]
+        if (first := problem.errors(include_url=False)[0])["type"] == "json_invalid":
+            raise AuditError(f"not a JSON object ({first['ctx']['error']})") from None
+        found = mistakes(problem, Line, json.loads(written))[:3]
         raise AuditError("; ".join(f"{where}: {reason}" for where, reason in found)) from None
-
-
-def _fault(value: Any) -> str | None:
-    """What a line holds that no database can."""
-    if isinstance(value, str):
-        return unstorable(value)
-    parts = chain(value, value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return next(filter(None, map(_fault, parts)), None)
+    if _NUL.search(written):
+        raise AuditError(f"a text holds {unstorable(chr(0))}")
+    return line
 
 
 # What a line means, for its task.
@@ -158,18 +145,17 @@ _ABSENT: Fields = (None, None, None, None)
 
 
 def _counting(calls: Calls) -> Fields:
-    return calls[0] if len(calls) == 1 else next((call for call in calls if call[3] is None), calls[0])
+    """Return the output that counts: the first that did not fail."""
+    return next((call for call in calls if call[3] is None), calls[0])
 
 
 @lru_cache(maxsize=30_000)
 def _member(name: str, texts: tuple[str, ...], language: str, target: str | None) -> tuple[bytes, Input]:
     task, translates = get_task(name), base_of(name) == "translation"
-    if (target is not None) != translates:
-        raise AuditError(
-            "target_language missing; a translation is into some language, such as es"
-            if translates
-            else f"target_language is for translation; {task.name} has none"
-        )
+    if translates and target is None:
+        raise AuditError("target_language missing; a translation is into some language, such as es")
+    if target is not None and not translates:
+        raise AuditError(f"target_language is for translation; {task.name} has none")
     if len(texts) != task.texts and (translates or task.texts > 1):
         raise AuditError(f"an input of {task.name} has {counted(task.texts, 'text')}, not {len(texts)}")
     if target is not None:
@@ -187,39 +173,39 @@ def _calls(said: Any, task: Task) -> Calls:
 
 
 def _fields(call: Call, task: Task) -> Fields:
-    """An output, as its task allows it; what stands alone is what the task compares."""
+    """Return an output, as its task allows it; what stands alone is what the task compares."""
     if isinstance(call, Said):
         return _output(task.name, call.label, call.score, call.text, call.error)
     if call is None:
         return _ABSENT if base_of(task.name) == "translation" else (None, None, None, NOT_RECORDED)
-    alone = "text" if task.question_kind == "pair" else "score" if base_of(task.name) == "similarity" else "label"
-    if isinstance(call, str) == (alone == "score"):
-        parts = "label and score" if alone == "label" else alone
-        raise AuditError(f"output {short(call)} must be a {alone} or an object with {parts}")
-    values: dict[str, Any] = {"label": None, "score": None, "text": None, "error": None, alone: call}
-    return _output(task.name, *values.values())
+    if isinstance(call, str):
+        text = task.question_kind == "pair"
+        return _output(task.name, None if text else call, None, call if text else None)
+    return _output(task.name, None, call)
 
 
 @lru_cache(maxsize=30_000)
-def _output(task: str, label: str | None, score: float | None, text: str | None, error: str | None) -> Fields:
+def _output(
+    task: str, label: str | None, score: float | None, text: str | None = None, error: str | None = None
+) -> Fields:
+    if error is not None and (label is not None or score is not None):
+        raise AuditError("an output has an error and a label or score; it has one of them")
     if error is not None:
-        if not (label is None and score is None):
-            raise AuditError("an output has an error and a label or score; it has one of them")
         return None, None, text, error or NOT_RECORDED
     output = get_task(task).checked(Output(label, score, text))
     return output.label, output.score, output.text, None
 
 
 def _outcome(verdict: str | None, outputs: Sequence[Fields]) -> Outcome:
-    failed = any(output[3] is not None for output in outputs)
-    if failed and verdict not in (None, "error"):
-        raise AuditError(f"an output is missing, so that the verdict is error or left out, not {verdict}")
-    if not failed and verdict == "error":
-        raise AuditError("verdict: error is of a group with a missing output (null, or an object with error)")
-    if not failed and _ABSENT in outputs and verdict != "inapplicable":
-        raise AuditError(f"an output is null, so that the verdict is inapplicable, not {verdict}")
-    if not failed and verdict is None:
-        raise AuditError("verdict: is missing; it must be one of satisfied, violated, inapplicable")
+    """Return the outcome of a group. Raises AuditError for a verdict that its outputs cannot have."""
+    allowed: tuple[str | None, ...] = _CHECKED
+    words = f"one of {', '.join(_CHECKED)}"
+    if any(output[3] is not None for output in outputs):
+        allowed, words = ("error", None), "error or left out, since an output is missing"
+    elif _ABSENT in outputs:
+        allowed, words = ("inapplicable",), "inapplicable, since an output is null"
+    if verdict not in allowed:
+        raise AuditError(f"verdict: is {verdict or 'missing'}; it must be {words}")
     return VERDICTS[verdict or "error"]
 
 
@@ -234,15 +220,15 @@ def _gold(gold: object, task: Task) -> str | None:
 
 
 def _carries(value: Any, task: Task) -> str | None:
-    """A declaration of what a relation carries, checked against the task's labels, as canonical JSON."""
+    """Return what a relation carries, checked against the task's labels, as canonical JSON."""
     if value is None or value in ("everything", "nothing"):
         return value and canonical(value)
-    carried: Any = value
+    carried, labels = value, list[Any]()
     if isinstance(value, dict):
         carried = {label: _listed(right) for label, right in value.items()}
         labels = [*carried, *chain(*(right or [None] for right in carried.values()))]
-    else:
-        labels = carried = sorted(value, key=str) if isinstance(value, list) else []
+    elif isinstance(value, list):
+        labels = carried = sorted(value, key=str)
     if not labels or any(label not in task.labels for label in labels):
         raise AuditError(
             f"carries is {short(value)}; it is everything, nothing, a list of labels, or an object such as "
@@ -253,8 +239,13 @@ def _carries(value: Any, task: Task) -> str | None:
 
 # The whole file.
 
-
-_LINES, _OUTPUTS = ("line", "source", "facts", "cell", "pair", "group"), ("line", "asked", "calls")
+_LINES = ("line", "source", "facts", "cell", "pair", "group")
+_OUTPUTS = ("line", "asked", "calls")
+_DISAGREEMENTS = (
+    ("source", "facts", "the text, language, gold label, document or attributes of this source are others in line {}"),
+    ("asked", "calls", "the system returned something else for the same input in line {}; write several calls as a "
+     "list, the same in all lines"),
+)  # fmt: skip
 
 
 class _File:
@@ -267,36 +258,29 @@ class _File:
         self.systems: dict[tuple[str, str | None], None] = {}
         self.tasks: dict[str, None] = {}
         self.outcomes: Counter[str] = Counter()
-        self.labelled: dict[tuple[bytes, str], tuple[int, int, Row]] = {}
+        self.labelled: dict[tuple[bytes, str], tuple[int, int, Row]] = {}  # Follow-ups with gold: line, step, row
         self.bad: list[tuple[int, str]] = []
-        self._frames: tuple[list[pd.DataFrame], list[pd.DataFrame]] = ([], [])
-        self._count = 0
 
     def read(self, path: Path) -> Iterator[str]:
         """Read and check each line by itself; yields what names the content."""
-        kept: list[Any] = []
-        for number, written in enumerate(read_lines(path), start=1):
-            if written.strip():
-                try:
-                    kept.append(self._taken(number, _parsed(written)))
-                    self._count += 1
-                except AuditError as problem:
-                    self.bad.append((number, str(problem)))
-            if len(kept) == BATCH:
-                self._keep(kept)
-                kept = []
-            yield from written.splitlines()
-        self._keep(kept)
-        self.lines, self.outputs = (pd.concat(frames, ignore_index=True) for frames in self._frames)
-        self._frames = ([], [])
-
-    def _keep(self, taken: Sequence[Any]) -> None:
-        lines, outputs = [line[0] for line in taken], [own for line in taken for own in line[1]]
-        for kept, rows, names in zip(self._frames, (lines, outputs), (_LINES, _OUTPUTS), strict=True):
-            kept.append(pd.DataFrame(np.array(rows, np.int64).reshape(-1, len(names)), columns=list(names)))
-        marshal.dump([line[2] for line in taken], self.spool)
+        frames: tuple[list[pd.DataFrame], list[pd.DataFrame]] = ([], [])
+        for numbered in pieces(enumerate(read_lines(path), start=1), BATCH):
+            taken = []
+            for number, written in numbered:
+                yield from written.splitlines()
+                if written.strip():
+                    try:
+                        taken.append(self._taken(number, _parsed(written)))
+                    except AuditError as problem:
+                        self.bad.append((number, str(problem)))
+            hashes = [line[0] for line in taken], [output for line in taken for output in line[1]]
+            for kept, rows, names in zip(frames, hashes, (_LINES, _OUTPUTS), strict=True):
+                kept.append(pd.DataFrame(np.array(rows, np.int64).reshape(-1, len(names)), columns=list(names)))
+            marshal.dump([line[2] for line in taken], self.spool)
+        self.lines, self.outputs = (pd.concat(kept, ignore_index=True) for kept in frames)
 
     def spooled(self) -> Iterator[list[Any]]:
+        """Yield what is stored of the lines, many at a time."""
         self.spool.seek(0)
         with suppress(EOFError):
             while True:
@@ -329,7 +313,6 @@ class _File:
                 "the same in all its lines"
             )
         self.tasks.setdefault(task.name)
-        self.outcomes[outcome.name.lower()] += 1
         source, system = line.id or keys[0].hex(), (line.system, line.version)
         self.systems.setdefault(system)
         cluster = line.document or source
@@ -339,7 +322,8 @@ class _File:
         for step, label in enumerate(golds, start=1):
             if label is not None:
                 apart = Row(source, members[step][1], label, cluster)
-                self.labelled.setdefault((keys[step], label), (self._count, step, apart))
+                self.labelled.setdefault((keys[step], label), (self.outcomes.total(), step, apart))
+        self.outcomes[outcome.name.lower()] += 1
         facts = hash((keys[0], gold, cluster, canonical(line.attributes) if line.attributes else None))
         cell, pair = hash((line.relation, system, source)), hash((line.relation, source))
         outputs = [(number, hash((system, key)), hash(own)) for key, own in zip(keys, calls, strict=True)]
@@ -350,50 +334,40 @@ class _File:
     def check(self, path: Path) -> None:
         """Check the lines beside each other. Raises BadRow or BadFile for all that are wrong."""
         lines, outputs, wrong = self.lines, self.outputs, dict[int, str]()
-        again = lines.groupby(["cell", "group"])["line"].transform("first")
-        for frame, first, sentence in (
-            (lines, again[again != lines["line"]], "the same group of the same relation and system is in line {}"),
-            (
-                lines,
-                _other(lines, "source", "facts"),
-                "the text, language, gold label, document or attributes of this source are others in line {}",
-            ),
-            (
-                outputs,
-                _other(outputs, "asked", "calls"),
-                "the system returned something else for the same input in line {}; write several calls as a list, the "
-                "same in all lines",
-            ),
-        ):
-            for here, there in zip(frame.loc[first.index, "line"], first, strict=True):
-                wrong.setdefault(here, sentence.format(there))
+        firsts = lines.groupby(["cell", "group"])["line"].transform("first")
+        for line, first in zip(lines["line"], firsts, strict=True):
+            if line != first:
+                wrong[line] = f"the same group of the same relation and system is in line {first}"
+        for frame, (key, said, sentence) in zip((lines, outputs), _DISAGREEMENTS, strict=True):
+            firsts = frame.groupby(key)[["line", said]].transform("first")
+            other = frame[said] != firsts[said]
+            for line, first in zip(frame.loc[other, "line"], firsts.loc[other, "line"], strict=True):
+                wrong.setdefault(line, sentence.format(first))
         refuse_bad_rows(path, [*self.bad, *wrong.items()], len(lines) + len(self.bad))
         if len(self.tasks) > 1:
             raise AuditError(f"{path}: rows of several tasks ({', '.join(self.tasks)}); import one file per task")
         # Groups of a cell beyond the first of a source are each a source of their own. Systems that share the
         # follow-ups share the group, as in a run of our own.
         lines["number"] = lines.groupby("cell").cumcount()
-        pairs = lines.groupby(["pair", "number"])["group"]
-        lines["apart"] = lines["group"] != pairs.transform("first")
-        lines["apart"] = lines.groupby(["pair", "number"])["apart"].transform("any")
+        lines["apart"] = lines.groupby(["pair", "number"])["group"].transform("nunique") > 1
         lines["new"] = lines["apart"] | ~lines.duplicated(["pair", "number"])
         outputs["new"] = ~outputs.duplicated("asked")
 
     def row_name(self, source: str, number: int) -> str:
-        """The row of a source, or of a group of it beyond the first."""
+        """Return the row of a source, or of a group of it beyond the first."""
         name = f"{source}#{1 + number}" if number else source
         while number and name in self.sources:  # an id of the file's own looks like that
             name += "#"
         return name
 
     def rows(self) -> tuple[dict[str, Row], int]:
-        """The sources by name, with follow-ups that have gold of their own; and how many have groups."""
+        """Return the sources by name, with follow-ups that have gold of their own; and how many have groups."""
         rows = {name: row for name, (_, row) in self.sources.items()}
         names = list(rows)
         beyond = self.lines.loc[self.lines["number"] > 0, ["source", "number"]].drop_duplicates()
-        for code, number in beyond.itertuples(index=False):
-            name = self.row_name(names[code], number)
-            rows[name] = replace(rows[names[code]], key=name)
+        for place, number in beyond.itertuples(index=False):
+            name = self.row_name(names[place], number)
+            rows[name] = replace(rows[names[place]], key=name)
         number_of_sources = len(rows)
         golden = {(row.input.key, row.gold) for row in rows.values()} if self.labelled else set()
         for key, (place, step, row) in self.labelled.items():
@@ -403,12 +377,6 @@ class _File:
                     name += ">"
                 rows[name] = replace(row, key=name)
         return rows, number_of_sources
-
-
-def _other(frame: pd.DataFrame, key: str, said: str) -> "pd.Series[int]":
-    """Where something else is said of a key than at first: the line of the first."""
-    by_key = frame.groupby(key)
-    return by_key["line"].transform("first")[frame[said] != by_key[said].transform("first")]
 
 
 @dataclass(frozen=True)
@@ -436,19 +404,14 @@ def import_run(database: Engine | Later, path: str | Path, seed: int = 0, watche
         (task,) = known.tasks
         names = list(known.relations), list(dict.fromkeys(name for name, _ in known.systems))
         rows, sources = known.rows()
-        study = {
+        study: dict[str, Any] = {
             "key": digest("import", task, content, str(seed)),
             "task": task,
             "corpus": path.name,
-            "fingerprint": content,
-            "unit": "sentence",
-            "has_gold": any(row.gold for row in rows.values()),
             "seed": seed,
-            "limit": None,
-            "imported": True,
-            "chunk": 1,
-            "created_at": tables.now(),
         }
+        study |= {"fingerprint": content, "unit": "sentence", "limit": None, "imported": True, "chunk": 1}
+        study |= {"has_gold": any(row.gold for row in rows.values()), "created_at": tables.now()}
         write_much(engine := opened(database))
         with engine.begin() as connection:
             study_id, new = insert_one(connection, tables.Study, study, "key")
@@ -470,11 +433,10 @@ def _store(connection: Connection, study_id: int, known: _File, content: str) ->
     source = table_of(tables.Source)
     rows = connection.execute(select(source.c.row, source.c.id).where(source.c.study_id == study_id))
     sources = {str(row): int(id) for row, id in rows}
-    of_task = {"task": next(iter(known.tasks)), "version": "imported"}
-    relations, systems = {}, {}
+    relations, systems = dict[str, int](), dict[tuple[str, str | None], int]()
     for name, (carries, _) in known.relations.items():
         params = "{}" if carries is None else f'{{"carries":{carries}}}'
-        key = of_task | {"name": name, "params": params}
+        key = {"task": next(iter(known.tasks)), "version": "imported", "name": name, "params": params}
         relations[name], _ = insert_one(connection, tables.Relation, key, *key)
     for name, version in known.systems:
         key = {"name": name, "version": version or f"imported {content}", "settings": "{}"}
@@ -485,16 +447,14 @@ def _store(connection: Connection, study_id: int, known: _File, content: str) ->
         inputs = {key: item for line in kept for key, item in zip(line[3], line[4], strict=True)}
         ids, _ = store_inputs(connection, {key: Input(*item) for key, item in inputs.items()})
         groups, members, outputs, repeats, verdicts = [], [], [], [], []
-        for (row, of, named, keys, _, roles, calls, outcome), (number, apart, new) in zip(kept, flags, strict=False):
-            at, relation, system = (
-                sources[known.row_name(row, number) if number else row],
-                relations[of],
-                systems[named],
-            )
+        for (row, relation, named, keys, _, roles, calls, outcome), (number, apart, new) in zip(
+            kept, flags, strict=False
+        ):
+            at, system = sources[known.row_name(row, number)], systems[named]
             own = system if apart else None
-            id, failed = group_id(at, relation, own), None
+            id, failed = group_id(at, relations[relation], own), None
             if new:
-                groups.append((id, study_id, relation, at, own))
+                groups.append((id, study_id, relations[relation], at, own))
                 members += [(id, n, ids[key], role) for n, (key, role) in enumerate(zip(keys, roles, strict=True))]
             for key, made in zip(keys, calls, strict=True):
                 output = _counting(made)

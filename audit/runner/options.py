@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from annotated_types import Ge, Gt, Le
 
 from audit.errors import AuditError
-from audit.files import Excessive, parse_json
+from audit.files import parse_json
 from audit.options import Options, Told, listed
 
 if TYPE_CHECKING:
@@ -47,17 +47,13 @@ def parameters_of(value: Any) -> Any:
         return {} if value is None else value
     values: dict[str, dict[str, object]] = {}
     for setting in value:
-        target, equals, own = setting.partition("=")
-        relation, dot, name = target.rpartition(".")
-        if not (equals and dot and relation and name and own):
-            raise AuditError(
-                f"parameters {setting!r}: expected RELATION.NAME=VALUE, for example MR6.1.sentences=5",
-                parameter="parameters",
-            )
+        target, _, own = setting.partition("=")
+        relation, _, name = target.rpartition(".")
+        if not (relation and name and own):
+            form = "expected RELATION.NAME=VALUE, for example MR6.1.sentences=5"
+            raise AuditError(f"parameters {setting!r}: {form}", parameter="parameters")
         try:
             values.setdefault(relation, {})[name] = parse_json(own)
-        except Excessive as problem:
-            raise AuditError(f"parameters {target}={own[:40]}: {problem}", parameter="parameters") from None
         except ValueError:
             values.setdefault(relation, {})[name] = own
     return values

@@ -8,19 +8,16 @@ AGAIN = 30.0  # Seconds after which a run that still waits for the same says so 
 
 
 class Watcher:
-    """Is told how far a run is. The command line draws a bar; this one stays silent."""
+    """Is told how far a run is; this one stays silent. `begin`: so many sources are left to do; `executed`: systems
+    returned this many more outputs; `finished`: this many more sources are committed; `says`: a remark on the run."""
 
-    def begin(self, sources: int) -> None:
-        """`sources` are left to do."""
+    def begin(self, sources: int) -> None: ...
 
-    def executed(self, outputs: int) -> None:
-        """Systems returned this many more outputs."""
+    def executed(self, outputs: int) -> None: ...
 
-    def finished(self, sources: int) -> None:
-        """This many more sources are done and committed."""
+    def finished(self, sources: int) -> None: ...
 
-    def says(self, sentence: str) -> None:
-        """A remark on the run, such as why it waits."""
+    def says(self, sentence: str) -> None: ...
 
 
 class Bar(Watcher):

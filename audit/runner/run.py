@@ -1,18 +1,18 @@
 """`audit run`: every relation on every source for every system, each distinct input executed once.
 
-Resume contract. A run goes through its sources chunk by chunk. Outputs are committed as they arrive; the groups and
-verdicts of a chunk and the note that it is finished are committed together. The same command again skips the chunks
-that are noted and does the others; choices are seeded by content and outputs are read back by (system, input), so it
-ends with what an undisturbed run ends with.
+The contract. Outputs are committed as they arrive; the groups and verdicts of a chunk of sources and the note that it
+is finished are committed together. What is not noted is done by the same command again: choices are seeded by content
+and outputs are read back by (system, input), so it ends with what an undisturbed run ends with. One run of a study at a
+time; a second one is told who runs. What a system does to an input costs that input alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
+from itertools import groupby
 from typing import Any
 
-import numpy as np
 from sqlalchemy import Connection, Engine, delete, func, or_, select
 
 from audit.corpora.base import Corpus, languages_of
@@ -23,34 +23,24 @@ from audit.relations.composition import parts_of
 from audit.relations.validity import Fitted
 from audit.runner.budget import Budget
 from audit.runner.chunk import Bound, Chunk, Planning, load_sources
-from audit.runner.dispatch import AskedAgain, BoundSystem, Counts, Dispatcher, few_collections
+from audit.runner.dispatch import AskedAgain, Asker, Counts, few_collections
 from audit.runner.executors import Executor, Lost, outcome
-from audit.runner.fitting import asked_once, fitted_to, refuse_misfits, remarks
+from audit.runner.fitting import asked_once, fitted_to, loaded, refuse_misfits, remarks
 from audit.runner.options import ONCE, RunOptions
 from audit.runner.progress import Watcher
-from audit.runner.studies import (
-    Later,
-    Sampled,
-    StudyRow,
-    cut_inputs,
-    finished,
-    inapplicable_notes,
-    make_study,
-    opened,
-    relation_id,
-)
-from audit.runner.system_runner import SystemRunner, bind_systems, loaded
+from audit.runner.studies import Later, Sampled, StudyRow, finished, inapplicable_notes, make_study, opened, relation_id
+from audit.runner.trials import first_answers
 from audit.runner.underway import only_run
 from audit.store import integers, pieces, rows_among, write_much
 from audit.store.brought import note_brought
-from audit.store.bulk import group_ids
-from audit.store.core import count_rows, group, input_table, member, output, progress, repeat, source, verdict
+from audit.store.core import group, input_table, member, output, progress, repeat, source, verdict
 from audit.store.patient import Patient
 from audit.tasks import Input, base_of
 from audit.text.tools import find_tools
 
 TRIES = 3  # How many workers may be lost while they make the groups of a chunk
-TOGETHER = 8  # Chunks whose inputs are asked for together, at least
+TOGETHER = 4  # Chunks that are done together
+LEAST_JOBS = 4  # In which the groups of a chunk are made
 _FEW = 5  # Sources whose groups are made once before there are processes
 AT_ONCE = 10_000  # Inputs and systems whose repeated calls are made together
 
@@ -59,9 +49,8 @@ AT_ONCE = 10_000  # Inputs and systems whose repeated calls are made together
 class RunResult:
     """What a run made, what it found stored, and what is left to do.
 
-    `left` counts sources that are not finished for some relation and system: 0 unless the run was stopped. `rejected`
-    has, of each relation with limits, how many groups it has in the study and how many of them are rejected; `cut`, by
-    system, of how many inputs it read a part; `inapplicable` says why groups are, and what systems used.
+    `left` counts sources that are not finished for some relation and system: 0 unless the run was stopped;
+    `inapplicable` says why groups are, and what systems used.
     """
 
     study: StudyRow
@@ -71,28 +60,16 @@ class RunResult:
     versions: list[str]  # Of these systems, in their order
     left: int = 0
     without_groups: list[str] = field(default_factory=list)  # Relations that apply to no source
-    rejected: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     inapplicable: Sequence[str] = ()
-    cut: Mapping[str, int] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
         """Return the counts, as the command `audit run` has them in JSON."""
         counts = asdict(self.counts)
         outcomes = counts.pop("outcomes")
-        return {
-            "study": self.study.id,
-            **{name: getattr(self.study, name) for name in ("task", "corpus", "sources")},
-            "relations": self.relations,
-            "systems": self.systems,
-            **counts,
-            **outcomes,
-            "left": self.left,
-            "cut": dict(self.cut),
-            "relations_without_groups": self.without_groups,
-            "rejected_by_relation": {
-                name: {"groups": groups, "rejected": rejected} for name, (groups, rejected) in self.rejected.items()
-            },
-        }
+        study = {name: getattr(self.study, name) for name in ("task", "corpus", "sources")}
+        names = {"relations": self.relations, "systems": self.systems}
+        left = {"left": self.left, "relations_without_groups": self.without_groups}
+        return {"study": self.study.id, **study, **names, **counts, **outcomes, **left}
 
     def lines(self) -> list[str]:
         """Return the counts as sentences, a line each."""
@@ -102,8 +79,6 @@ class RunResult:
         if self.without_groups:
             names, apply = ", ".join(self.without_groups), "apply" if len(self.without_groups) > 1 else "applies"
             lines.append(f"{names} {apply} to none of the {sources}: no groups, no verdicts.")
-        for name, (groups, rejected) in self.rejected.items():
-            lines.append(f"{name}: {rejected:,} of {counted(groups, 'group')} rejected by its limits, and kept.")
         if not counts.checks and not counts.repeated:
             done = len(self.without_groups) < len(self.relations)
             return [*lines, "Everything was there already; nothing was left to do."] if done else lines
@@ -167,31 +142,36 @@ def run(
         watcher.says(sentence)
     if isinstance(database, Later) and database.is_new:
         executor.share(_first_groups(sampled, relations))
-    with SystemRunner(executor, by_spec, options, watcher, budget) as runner:
-        answered = runner.first_answers(sampled, database)
+    with Asker(executor, by_spec, corpus, options, watcher, budget) as asker:
+        answered = first_answers(asker, sampled, database)
         store = Patient(opened(database), watcher.says)
         study = store.write(lambda connection: make_study(connection, sampled))
         with only_run(store, study.id):
             bound = store.write(lambda connection: _bind_relations(connection, relations))
-            by_id = store.write(lambda connection: bind_systems(connection, corpus, runner, answered))
+            asker.bind(store, answered)
             if options.retry_errors:
-                store.write(lambda connection: _forget_chunks_with_errors(connection, study, bound, by_id))
-            todo = store.read(lambda connection: _todo(connection, study, bound, by_id))
+                store.write(lambda connection: _forget_chunks_with_errors(connection, study, bound, asker.systems))
+            todo = store.read(lambda connection: _todo(connection, study, bound, asker.systems))
             if todo:
                 write_much(store.engine)
-                runner.prepare()
-            dispatcher = Dispatcher(runner, by_id, store, study.task, study.unit)
-            counts = dispatcher.counts
-            counts.note(output for by_key in answered.values() for _, output in by_key.values())
+                asker.prepare()
             watcher.begin(sum(study.size(number) for number in todo))
-            _Run(dispatcher, store, study, executor, watcher, fitted_to(sampled, relations) if todo else {}).do(todo)
+            _do(asker, store, study, todo, fitted_to(sampled, relations) if todo else {})
             if options.repeats > 1:
-                _ask_again(runner, dispatcher, store, study)
-    result = store.read(lambda connection: _result(connection, study, counts, bound, by_id))
+                _ask_again(asker, store, study)
+
+    def result(connection: Connection) -> RunResult:
+        left = sum(map(study.size, _todo(connection, study, bound, asker.systems))) if budget.reached else 0
+        without = [one.name for one in bound if not _has_groups(connection, study, one)]
+        notes = inapplicable_notes(connection, [study.id], asker.systems)
+        names, of_systems = [one.name for one in bound], [one.system for one in asker.systems.values()]
+        systems = [one.name for one in of_systems], [one.version for one in of_systems]
+        return RunResult(study, asker.counts, names, *systems, left, without, notes)
+
+    ran = store.read(result)
     if budget.reached:
-        left = store.read(lambda connection: _todo(connection, study, bound, by_id))
-        raise LimitReached(budget, replace(result, left=sum(map(study.size, left))))
-    return result
+        raise LimitReached(budget, ran)
+    return ran
 
 
 def _first_groups(sampled: Sampled, relations: Sequence[Relation]) -> Planning:
@@ -204,84 +184,59 @@ def _first_groups(sampled: Sampled, relations: Sequence[Relation]) -> Planning:
 
 
 Todo = dict[int, dict[int, list[Bound]]]  # Chunk -> system -> relations that are not finished
-_Planned = tuple[Chunk, Planning, Future[Any]]
 
 
-@dataclass
-class _Run:
-    """Goes through the chunks of a study, some together: while their systems are asked, the next groups are made."""
-
-    dispatcher: Dispatcher
-    store: Patient
-    study: StudyRow
-    executor: Executor
-    watcher: Watcher
-    fitted: Fitted  # What measures of follow-ups have learnt from the study's sources
-
-    def do(self, todo: Todo) -> None:
-        """Do these chunks, until the budget is used up."""
-        query = select(source.c.id).where(source.c.study_id == self.study.id).order_by(source.c.id)
-        ids = self.store.read(lambda connection: integers(connection, query))[:, 0]
-        blocks = iter(pieces(todo.items(), max(TOGETHER, self.executor.places)))
-        with few_collections():
-            planned = [self._begin(number, own, ids) for number, own in next(blocks, [])]
-            while planned:
-                following = [self._begin(number, own, ids) for number, own in next(blocks, [])]
-                for chunk, job, future in planned:
-                    chunk.planned(planned_groups(self.executor, job, future))
-                if not self._finish([chunk for chunk, _, _ in planned]):
-                    return
-                planned = following
-
-    def _begin(self, number: int, todo: dict[int, list[Bound]], ids: np.ndarray) -> _Planned:
-        """Begin to make the groups of a chunk."""
-        own, study = ids[number * self.study.chunk :][: self.study.chunk], self.study
-        load = partial(load_sources, study_id=study.id, seed=study.seed, first=int(own[0]), last=int(own[-1]))
-        chunk = Chunk(number, self.store.read(load), todo, self.fitted)
-        job = chunk.planning()
-        return chunk, job, self.executor.submit(job)
-
-    def _finish(self, chunks: Sequence[Chunk]) -> bool:
-        """Ask the systems for what chunks want, as long as they want something, and store them; whether all are."""
-        counts, left = self.dispatcher.counts, list(chunks)
-        outputs: dict[int, dict[bytes, Any]] = {system: {} for system in self.dispatcher.systems}
-        while wanting := [(chunk, wanted) for chunk in left if (wanted := chunk.wanted())]:
-            new: dict[int, dict[bytes, Input]] = {}
-            for _, wanted in wanting:
-                for system, inputs in wanted.items():
-                    fresh = new.setdefault(system, {})
-                    before = len(fresh)
-                    fresh.update((key, item) for key, item in inputs.items() if key not in outputs[system])
-                    counts.stored += len(inputs) - (len(fresh) - before)  # of these, another chunk wanted them before
-            for system, answered in self.dispatcher.ask(new).items():
-                outputs[system].update(answered)
-            for chunk, wanted in wanting:
-                if all(key in outputs[system] for system, inputs in wanted.items() for key in inputs):
-                    chunk.take({system: {k: outputs[system][k] for k in inputs} for system, inputs in wanted.items()})
-                else:
-                    left.remove(chunk)  # the budget did not allow it
-        for chunk in left:
-            self.dispatcher.store(chunk.unasked)
-            found = self.store.write(partial(chunk.store, study_id=self.study.id, input_ids=self.dispatcher.ids))
-            counts.note_checks(len(chunk.groups), found)
-            self.watcher.finished(len(chunk.sources))
-        self.dispatcher.ids.clear()
-        return len(left) == len(chunks)
+def begin_chunk(executor: Executor, chunk: Chunk) -> list[tuple[Planning, Future[Any]]]:
+    """Begin to make the groups of a chunk that are the same for every system."""
+    return [(job, executor.submit(job)) for job in chunk.planning(max(LEAST_JOBS, 2 * executor.places))]
 
 
-def planned_groups(executor: Executor, job: Planning, future: Future[Any]) -> list[Any]:
-    """Return the groups of a planning job; it is done anew where the worker is lost, killed from outside or by what a
-    system did in it before."""
-    for _ in range(TRIES):
-        groups = outcome(job, future)
-        if not isinstance(groups, Lost):
-            return list(groups)
-        future = executor.submit(job)
-    raise AuditError(
-        f"{TRIES} workers were lost while they made the same groups ({groups.reason}; out of memory?); what was "
-        "finished is stored; run the same command again to resume, with workers=1, or 0 for one process",
-        parameter="workers",
-    )
+def finish_planning(executor: Executor, chunk: Chunk, begun: Iterable[tuple[Planning, Future[Any]]]) -> None:
+    """Give a chunk its groups; they are made anew where the worker is lost, killed from outside or by what a system did
+    in it before. Raises AuditError where it is lost again and again."""
+    planned = []
+    for job, future in begun:
+        lost = 0
+        while isinstance(groups := outcome(future), Lost):
+            future, lost = executor.submit(job), lost + 1
+            if lost == TRIES:
+                raise AuditError(
+                    f"{TRIES} workers were lost while they made the same groups ({groups.reason}; out of memory?); "
+                    "what was finished is stored; run the same command again to resume, with workers=1, or 0 for one "
+                    "process",
+                    parameter="workers",
+                )
+        planned.append(groups)
+    chunk.planned(planned)
+
+
+def _do(asker: Asker, store: Patient, study: StudyRow, todo: Todo, fitted: Fitted) -> None:
+    """Do these chunks, until the budget is used up; while systems are asked, the groups of the next one are made."""
+    query = select(source.c.id).where(source.c.study_id == study.id).order_by(source.c.id)
+    ids = store.read(lambda connection: integers(connection, query))[:, 0]
+
+    def chunks() -> Iterator[tuple[Chunk, list[tuple[Planning, Future[Any]]]]]:
+        # Neighbours with the same left to do are done together: systems have more to do at once.
+        alike = groupby(enumerate(todo.items()), key=lambda one: (one[1][0] - one[0], one[1][1]))
+        for numbers in (some for _, same in alike for some in pieces((number for _, (number, _) in same), TOGETHER)):
+            own = ids[numbers[0] * study.chunk :][: len(numbers) * study.chunk]
+            load = partial(load_sources, study_id=study.id, seed=study.seed, first=int(own[0]), last=int(own[-1]))
+            chunk = Chunk(numbers, store.read(load), todo[numbers[0]], fitted)
+            yield chunk, begin_chunk(asker.executor, chunk)
+
+    with few_collections():
+        begun = chunks()
+        following = next(begun, None)
+        while following is not None:
+            (chunk, jobs), following = following, next(begun, None)
+            finish_planning(asker.executor, chunk, jobs)
+            if not chunk.answer(asker.ask):
+                return  # the budget did not allow it
+            asker.store(chunk.unasked)
+            found = store.write(partial(chunk.store, study_id=study.id, input_ids=asker.ids))
+            asker.counts.note_checks(len(chunk.groups), found)
+            asker.watcher.finished(len(chunk.sources))
+            asker.ids.clear()
 
 
 def _bind_relations(connection: Connection, relations: Sequence[Relation]) -> list[Bound]:
@@ -292,14 +247,14 @@ def _bind_relations(connection: Connection, relations: Sequence[Relation]) -> li
 
 
 def _forget_chunks_with_errors(
-    connection: Connection, study: StudyRow, relations: Sequence[Bound], systems: Mapping[int, BoundSystem]
+    connection: Connection, study: StudyRow, relations: Sequence[Bound], systems: Iterable[int]
 ) -> None:
     """Take back the note that a chunk is finished for a relation and a system, where a group of it has an error."""
     failed = (
         select(group.c.id, group.c.source_id, group.c.relation_id, verdict.c.system_id, group.c.system_id.label("of"))
         .join(verdict, verdict.c.group_id == group.c.id)
         .where(group.c.study_id == study.id, verdict.c.outcome == int(Outcome.ERROR))
-        .where(group.c.relation_id.in_([bound.id for bound in relations]), verdict.c.system_id.in_(systems))
+        .where(group.c.relation_id.in_([bound.id for bound in relations]), verdict.c.system_id.in_(list(systems)))
     )
     sources = select(source.c.id).where(source.c.study_id == study.id).order_by(source.c.id)
     chunk = {int(id): place // study.chunk for place, id in enumerate(connection.execute(sources).scalars())}
@@ -312,11 +267,9 @@ def _forget_chunks_with_errors(
             connection.execute(delete(column.table).where(column.in_(piece)))
 
 
-def _todo(
-    connection: Connection, study: StudyRow, relations: Sequence[Bound], systems: Mapping[int, BoundSystem]
-) -> Todo:
+def _todo(connection: Connection, study: StudyRow, relations: Sequence[Bound], systems: Iterable[int]) -> Todo:
     """Return the relations that are not noted as finished, by chunk and system; chunks with nothing left are absent."""
-    done, todo = finished(connection, study.id), {}
+    done, todo = finished(connection, study.id), Todo()
     for number in range(-(-study.sources // study.chunk)):
         unfinished = {system: [one for one in relations if (number, system, one.id) not in done] for system in systems}
         if any(unfinished.values()):
@@ -324,11 +277,16 @@ def _todo(
     return todo
 
 
-def _ask_again(runner: SystemRunner, dispatcher: Dispatcher, store: Patient, study: StudyRow) -> None:
+def _has_groups(connection: Connection, study: StudyRow, relation: Bound) -> bool:
+    own = select(group.c.id).where(group.c.study_id == study.id, group.c.relation_id == relation.id)
+    return connection.execute(own.limit(1)).first() is not None
+
+
+def _ask_again(asker: Asker, store: Patient, study: StudyRow) -> None:
     """Ask the systems until each was asked as often as wanted about the inputs of the study that it has an output for,
     unless it says that it always gives the same."""
-    number, retry = runner.options.repeats, runner.options.retry_errors
-    moody = {id: bound for id, bound in dispatcher.systems.items() if not asked_once(bound.system)}
+    number, retry = asker.options.repeats, asker.options.retry_errors
+    moody = {id: bound for id, bound in asker.systems.items() if not asked_once(bound.system)}
     for id, bound in moody.items():
         bound.asked = AskedAgain(id, retry, number=number)
     said = or_(*(output.c[name].is_not(None) for name in ("label", "score", "text", "error")))
@@ -340,45 +298,13 @@ def _ask_again(runner: SystemRunner, dispatcher: Dispatcher, store: Patient, stu
     query = query.where(said, in_study.exists(), made.scalar_subquery() < number)
     pairs = store.read(lambda connection: integers(connection, query)).tolist()
     if pairs:
-        runner.prepare()
+        asker.prepare()
     for piece in pieces(pairs, AT_ONCE):
-        about, inputs = {input for input, _ in piece}, select(input_table).order_by(input_table.c.id)
-        rows = store.read(lambda connection: list(rows_among(connection, inputs, input_table.c.id, about)))  # noqa: B023
-        items = {row.id: (row.key, Input.stored(row.texts, row.languages)) for row in rows}
-        dispatcher.ask({id: dict(items[input] for input, of in piece if of == id) for id in moody})
-        dispatcher.ids.clear()
+        items = dict(store.read(partial(_inputs_of, ids={input for input, _ in piece})))
+        asker.ask({id: dict(items[input] for input, of in piece if of == id) for id in moody})
+        asker.ids.clear()
 
 
-# What there is to say of a study once it was run.
-
-
-def _result(
-    connection: Connection,
-    study: StudyRow,
-    counts: Counts,
-    relations: Sequence[Bound],
-    systems: Mapping[int, BoundSystem],
-) -> RunResult:
-    ends = select(func.min(source.c.id), func.max(source.c.id)).where(source.c.study_id == study.id)
-    of_study = group.c.id.between(*group_ids(*connection.execute(ends).one()))  # by the primary key
-    without, rejected = [], {}
-    for bound in relations:
-        own = (group.c.study_id == study.id, group.c.relation_id == bound.id)
-        if connection.execute(select(group.c.id).where(of_study, *own).limit(1)).first() is None:
-            without.append(bound.name)
-        elif bound.relation.limits:
-            failing = select(func.count(group.c.id.distinct())).join(verdict, verdict.c.group_id == group.c.id)
-            failing = failing.where(*own, verdict.c.outcome == int(Outcome.REJECTED))
-            rejected[bound.name] = count_rows(connection, group, *own), int(connection.execute(failing).scalar_one())
-    cut = cut_inputs(connection, [study.id], systems)
-    return RunResult(
-        study,
-        counts,
-        [bound.name for bound in relations],
-        [bound.system.name for bound in systems.values()],
-        [bound.system.version for bound in systems.values()],
-        without_groups=without,
-        rejected=rejected,
-        inapplicable=inapplicable_notes(connection, [study.id], systems),
-        cut={systems[id].system.name: number for id, number in cut.items()},
-    )
+def _inputs_of(connection: Connection, ids: Iterable[int]) -> list[tuple[int, tuple[bytes, Input]]]:
+    rows = rows_among(connection, select(input_table).order_by(input_table.c.id), input_table.c.id, ids)
+    return [(row.id, (row.key, Input.stored(row.texts, row.languages))) for row in rows]

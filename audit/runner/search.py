@@ -28,13 +28,13 @@ from audit.relations.expect import same_interval
 from audit.relations.validity import Fitted, broken
 from audit.runner.budget import Budget
 from audit.runner.chunk import raise_failed, source_of
-from audit.runner.dispatch import Dispatcher
+from audit.runner.dispatch import Asker
 from audit.runner.executors import Executor
-from audit.runner.fitting import check_limits_used, fitted_to, fitting, refuse_misfits
+from audit.runner.fitting import check_limits_used, fitted_to, fitting, loaded, refuse_misfits
 from audit.runner.options import SearchOptions
 from audit.runner.progress import Watcher
-from audit.runner.studies import CHUNK, Later, Sampled, opened
-from audit.runner.system_runner import SystemRunner, bind_systems, loaded
+from audit.runner.studies import Later, Sampled, opened
+from audit.runner.trials import first_answers
 from audit.store import pieces
 from audit.store.patient import Patient
 from audit.tasks import Input, Output, Task, get_task, text_columns
@@ -44,6 +44,7 @@ from audit.text.similarity import reference_words
 if TYPE_CHECKING:
     import pandas as pd
 
+TOGETHER = {"sentence": 250, "document": 25}  # Sources that are searched from side by side
 SEARCHED = (
     "These violations were searched for, not drawn: how many there are says nothing of how often the system violates a "
     "relation, and no report counts them."
@@ -105,7 +106,6 @@ class Searched:
         """Return an entry of the document, and a line of a JSONL."""
         found = self.violation
         follow_ups = zip(found.follow_ups, found.outputs, strict=True) if found else ()
-        own = ("relation", "draws", "changed", "fall", "allowed", "genuine")
         return {
             "row": self.row,
             "texts": self.source.texts,
@@ -115,7 +115,7 @@ class Searched:
             "outcome": self.outcome,
             "calls": self.calls,
             "follow_ups": [{"texts": item.texts, "output": asdict(output)} for item, output in follow_ups],
-            **{name: getattr(found, name, None) for name in own},
+            **{name: getattr(found, name, None) for name in _OF_VIOLATION},
         }
 
     def wanted(self, budget: int) -> dict[bytes, Input]:
@@ -131,10 +131,15 @@ class Searched:
         return inputs
 
 
+_OF_VIOLATION = ("relation", "draws", "changed", "fall", "allowed", "genuine")
+_SETTINGS = ("budget", "depth", "method", "width", "draws", "max_changed")
+_OF_RESULT = ("task", "corpus", "seed", "system", "version", "relations", "executed", "stored", "failed")
+
+
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found, source by source, in the order of their random numbers. `not_composed` are compositions that
-    expect nothing that could be checked, and were left out; `stopped` says which limit was reached."""
+    """What a search found, source by source, in the order of their random numbers; `stopped` says which limit was
+    reached. Compositions that expect nothing that could be checked were left out."""
 
     task: str
     corpus: str
@@ -147,7 +152,6 @@ class SearchResult:
     executed: int
     stored: int
     failed: int
-    not_composed: list[str]
     stopped: str | None = None
 
     @property
@@ -159,11 +163,9 @@ class SearchResult:
     def as_json(self) -> dict[str, Any]:
         """Return what the command `audit search` has in JSON."""
         ended = [one for one in self.found if one.outcome in ("violation", "none")]
-        own = ("task", "corpus", "seed", "system", "version", "relations", "executed", "stored", "failed")
-        settings = ("budget", "depth", "method", "width", "draws", "max_changed")
         return {
-            **{name: getattr(self, name) for name in (*own, "not_composed")},
-            **{name: getattr(self.options, name) for name in settings},
+            **{name: getattr(self, name) for name in _OF_RESULT},
+            **{name: getattr(self.options, name) for name in _SETTINGS},
             "sources": len(self.found),
             "searched": len(ended),
             "violated": len(self.violated),
@@ -181,19 +183,17 @@ class SearchResult:
         changed, fall, allowed (with | between labels), genuine."""
         import pandas as pd
 
-        texts, rows = text_columns(get_task(self.task).texts), []
-        for one in map(Searched.as_json, self.found):
-            last: dict[str, Any] = (
-                one["follow_ups"][-1] if one["follow_ups"] else {"texts": (None,) * 2, "output": None}
-            )
+        rows, texts = [], text_columns(get_task(self.task).texts)
+        for one in self.found:
+            found = one.violation
+            last, output = (found.follow_ups[-1].texts, found.outputs[-1]) if found else (("",) * len(texts), None)
             rows.append(
-                {"row": one["row"], **dict(zip(texts, one["texts"], strict=False)), "gold": one["gold"]}
-                | _said(one["output"], "")
-                | {name: one[name] for name in ("outcome", "calls", "relation")}
-                | {name.replace("text", "follow_up", 1): text for name, text in zip(texts, last["texts"], strict=False)}
-                | _said(last["output"], "follow_up_")
-                | {"changed": one["changed"], "fall": one["fall"]}
-                | {"allowed": "|".join(one["allowed"] or ()) or None, "genuine": one["genuine"]}
+                {"row": one.row, **dict(zip(texts, one.source.texts, strict=False)), "gold": one.gold}
+                | {**_said(one.output, ""), "outcome": one.outcome, "calls": one.calls}
+                | {"relation": found and found.relation}
+                | {name.replace("text", "follow_up", 1): text or None for name, text in zip(texts, last, strict=False)}
+                | {**_said(output, "follow_up_"), "changed": found and found.changed, "fall": found and found.fall}
+                | {"allowed": "|".join((found and found.allowed) or ()) or None, "genuine": found and found.genuine}
             )
         return pd.DataFrame(rows)
 
@@ -208,10 +208,9 @@ class SearchResult:
             write_file(place, "".join(f"{line}\n" for line in lines))
 
 
-def _said(output: dict[str, Any] | None, prefix: str) -> dict[str, Any]:
-    output = output or asdict(Output())
-    label = output["label"] if output["text"] is None else output["text"]
-    return {f"{prefix}label": label, f"{prefix}score": output["score"]}
+def _said(output: Output | None, prefix: str) -> dict[str, Any]:
+    output = output or Output()
+    return {f"{prefix}label": output.label if output.text is None else output.text, f"{prefix}score": output.score}
 
 
 def share_changed(source: Input, follow_up: Input) -> float:
@@ -247,10 +246,10 @@ class _Search:
                 self.compositions[names] = None
         return parts[0] if len(parts) == 1 else self.compositions[names]
 
-    def walk_all(self, dispatcher: Dispatcher, walks: Sequence[Searched]) -> None:
+    def walk_all(self, asker: Asker, walks: Sequence[Searched]) -> None:
         """Search from some sources side by side, so that their inputs are asked for together."""
-        (system,) = dispatcher.systems
-        outputs = dispatcher.ask({system: {walk.source.key: walk.source for walk in walks if self.relations}})[system]
+        (system,) = asker.systems
+        outputs = asker.ask({system: {walk.source.key: walk.source for walk in walks if self.relations}})[system]
         for walk in walks:
             walk.output = outputs.get(walk.source.key)
             if not self.relations:
@@ -264,8 +263,7 @@ class _Search:
                 return
             self._expand(going)
             wanted = {key: item for walk in going for key, item in walk.wanted(self.options.budget).items()}
-            new = {key: item for key, item in wanted.items() if key not in outputs}
-            outputs |= dispatcher.ask({system: new})[system]
+            outputs |= asker.ask({system: {key: item for key, item in wanted.items() if key not in outputs}})[system]
             for walk in going:
                 if all(item.key in outputs for candidate in walk.next for item in candidate.follow_ups):
                     self._judge(walk, outputs, depth)
@@ -385,29 +383,23 @@ def search(
     budget.check(systems.values())
     sampled = Sampled(corpus, options.seed, options.limit)
     searching, found = _Search(get_task(corpus.task), fixed, options, fitted_to(sampled, fixed)), []
-    with SystemRunner(executor, systems, options, watcher, budget) as runner:
-        answered = runner.first_answers(sampled, database)
-        patient = Patient(opened(database), watcher.says)
-        bound = patient.write(lambda connection: bind_systems(connection, corpus, runner, answered))
-        runner.prepare()
-        dispatcher = Dispatcher(runner, bound, patient, corpus.task, corpus.unit)
-        counts = dispatcher.counts
-        counts.executed = sum(map(len, answered.values()))
+    with Asker(executor, systems, corpus, options, watcher, budget) as asker:
+        answered = first_answers(asker, sampled, database)
+        asker.bind(Patient(opened(database), watcher.says), answered)
+        asker.prepare()
         watcher.begin(len(sampled.sources))
-        for block in pieces((row for _, row in sampled.sources), CHUNK[corpus.unit]):
+        for block in pieces((row for _, row in sampled.sources), TOGETHER[corpus.unit]):
             walks = [
                 Searched(row.key, row.input, row.gold, asked={row.input.key}, beam=[Violation((row.input,))])
                 for row in block
             ]
-            searching.walk_all(dispatcher, walks)
+            searching.walk_all(asker, walks)
             found += walks
             watcher.finished(sum(walk.outcome != "left" for walk in walks))
-    names = [relation.name for relation in fixed]
-    missing = [" | ".join(parts) for parts, relation in searching.compositions.items() if relation is None]
-    return SearchResult(
-        corpus.task, corpus.name, options.seed, one.name, one.version, names, options, found, counts.executed,
-        counts.stored, counts.failed, missing, budget.stopped() if budget.reached else None,
-    )  # fmt: skip
+    names, counts = [relation.name for relation in fixed], asker.counts
+    made, stopped = (counts.executed, counts.stored, counts.failed), budget.stopped() if budget.reached else None
+    named = (corpus.task, corpus.name, options.seed, one.name, one.version, names)
+    return SearchResult(*named, options, found, *made, stopped)
 
 
 def searchable(corpus: Corpus, options: SearchOptions) -> list[Relation]:

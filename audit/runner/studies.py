@@ -1,5 +1,6 @@
 """Studies in the store: made with their sources, found again, and listed. Idempotent."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ from audit.messages import message
 from audit.relations import Relation
 from audit.relations.base import SYSTEM_REASONS, Outcome
 from audit.relations.registry import name_order
-from audit.store import input_ids, insert_new, open_store, tables
+from audit.store import columns, input_ids, insert_new, open_store, tables
 from audit.store.copying import in_utc
 from audit.store.core import (
     count_rows,
@@ -127,19 +128,15 @@ def make_study(connection: Connection, sampled: Sampled) -> StudyRow:
     corpus = sampled.corpus
     study_id = id_of(connection, tables.Study, key=sampled.key)
     if study_id is None:
-        row = {
+        row: dict[str, Any] = {
             "key": sampled.key,
             "task": corpus.task,
             "corpus": corpus.name,
             "fingerprint": corpus.fingerprint(),
-            "unit": corpus.unit,
-            "has_gold": any(row.gold is not None for _, row in sampled.sources),
-            "seed": sampled.seed,
-            "limit": sampled.limit,
-            "imported": False,
-            "chunk": CHUNK[corpus.unit],
-            "created_at": tables.now(),
         }
+        row |= {"unit": corpus.unit, "has_gold": any(one.gold is not None for _, one in sampled.sources)}
+        row |= {"seed": sampled.seed, "limit": sampled.limit, "imported": False, "chunk": CHUNK[corpus.unit]}
+        row |= {"created_at": tables.now()}
         study_id, new = insert_one(connection, tables.Study, row, "key")
         if new:  # else another process made it, with its sources, since we looked
             add_sources(connection, study_id, sampled.sources)
@@ -152,19 +149,8 @@ def make_study(connection: Connection, sampled: Sampled) -> StudyRow:
 def add_sources(connection: Connection, study_id: int, drawn: Sequence[tuple[float, Row]]) -> None:
     """Insert sources in the given order, which is the order of their ids."""
     ids = input_ids(connection, (row.input for _, row in drawn))
-    rows = [
-        {
-            "study_id": study_id,
-            "row": row.key,
-            "input_id": ids[row.input.key],
-            "gold": row.gold,
-            "cluster": row.cluster,
-            "attributes": dict(row.attributes),
-            "u": u,
-        }
-        for u, row in drawn
-    ]
-    insert_new(connection, tables.Source, rows)
+    rows = ((study_id, row.key, ids[row.input.key], row.gold, row.cluster, dict(row.attributes), u) for u, row in drawn)
+    insert_new(connection, tables.Source, columns("study_id row input_id gold cluster attributes u", rows))
 
 
 def relation_id(connection: Connection, relation: Relation) -> int:
@@ -239,8 +225,8 @@ def inapplicable_notes(
     details = _details(connection, studies, systems)
     notes: list[str] = [message("note.cut", system=name, count=cut) for _, name, cut, *_ in details if cut]
     for _, name, _, read, written, thought, cost, currency in details:
-        values = {"tokens": read, "answers": written, "reasoning": thought, "currency": currency or ""}
         if read:
+            values = {"tokens": read, "answers": written, "reasoning": thought, "currency": currency or ""}
             code = f"note.used{'_at' * (cost is not None)}"
             notes.append(message(code, system=name, cost=float(cost or 0), **values))
     for (name, reason), groups in sorted(cells.items()):
@@ -273,31 +259,22 @@ def runs(engine: Engine) -> list[dict[str, Any]]:
     )
     with engine.connect() as connection:
 
-        def counted(column: Column[Any], *conditions: ColumnElement[bool]) -> dict[int, int]:
+        def counted(column: Column[Any], *conditions: ColumnElement[bool]) -> Counter[int]:
             query = select(column, func.count()).where(*conditions).group_by(column)
-            return {int(value): int(number) for value, number in connection.execute(query)}
+            return Counter(dict(connection.execute(query).tuples().all()))
 
         studies = {row.id: row for row in connection.execute(select(study))}
         systems = {row.id: row for row in connection.execute(select(system))}
         sources, executed = counted(source.c.study_id), counted(output.c.system_id, output.c.attempt == 1)
         failed = counted(output.c.system_id, output.c.error.is_not(None), ~again)
         found = [tuple(map(int, row)) for query in (ran, imported) for row in connection.execute(query)]
-    listed = [
-        {
-            "study": id,
-            "corpus": studies[id].corpus,
-            "seed": studies[id].seed,
-            "sources": sources[id],
-            "system": systems[number].name,
-            "version": systems[number].version,
-            "settings": systems[number].settings,
-            "relations": relations,
-            "finished": 1.0 if studies[id].imported else chunks / (relations * -(-sources[id] // studies[id].chunk)),
-            "outputs": executed.get(number, 0),
-            "errors": failed.get(number, 0),
-            "number": number,
-            "began": in_utc(studies[id].created_at).isoformat(timespec="seconds"),
-        }
-        for id, number, relations, chunks in found
-    ]
+    listed = []
+    for id, number, relations, chunks in found:
+        of_study, of_system = studies[id], systems[number]
+        row = {"study": id, "corpus": of_study.corpus, "seed": of_study.seed, "sources": sources[id]}
+        row |= {"system": of_system.name, "version": of_system.version, "settings": of_system.settings}
+        all_chunks = relations * -(-sources[id] // of_study.chunk)
+        row |= {"relations": relations, "finished": 1.0 if of_study.imported else chunks / all_chunks}
+        row |= {"outputs": executed[number], "errors": failed[number], "number": number}
+        listed.append(row | {"began": in_utc(of_study.created_at).isoformat(timespec="seconds")})
     return sorted(listed, key=lambda row: (row["study"], row["system"], row["number"]))

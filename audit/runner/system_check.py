@@ -2,20 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from time import perf_counter
 from typing import Any
 
 from audit.corpora.base import Corpus
 from audit.errors import AuditError, NotInstalled
 from audit.runner.batch import Batch, Identity, ready
 from audit.runner.budget import Sending, meter_of
-from audit.runner.executors import InProcess, Lost, Processes, outcome
+from audit.runner.executors import InProcess, Lost, outcome
+from audit.runner.fitting import loaded
 from audit.runner.options import TIME_LIMIT
 from audit.runner.studies import Sampled
-from audit.runner.system_runner import FIRST, advice, loaded
-from audit.systems import get_system, is_own
+from audit.runner.trials import FIRST, advice
 from audit.systems.base import HasPairs, System
-from audit.systems.foreign import contained, hearing, shown
-from audit.tasks import Input, Task, get_task, matches
+from audit.systems.foreign import foreign, hearing, shown
+from audit.tasks import Input, Output, Task, get_task, matches
 
 TEXTS = {
     "en": (
@@ -73,13 +74,11 @@ def check_system(
     corpus: Corpus | None = None,
     task: str | None = None,
     limit: float = TIME_LIMIT,
-    apart: bool = True,
 ) -> SystemCheck:
-    """Ask a system for the outputs of some texts, or of the first sources of a corpus; nothing is stored.
+    """Ask a system for the outputs of some texts, or of the first sources of a corpus, each alone; nothing is stored.
 
     Without either it is asked for three texts of ours. For a task on pairs every two texts are one input. `limit` is
-    the seconds that a system of the user's own may take; with `apart` it is asked in a process of its own. Raises
-    AuditError for what cannot be asked.
+    the seconds that a system of the user's own may take. Raises AuditError for what cannot be asked.
     """
     systems = loaded([spec], limit)
     if len(systems) > 1:
@@ -97,19 +96,27 @@ def check_system(
         inputs = [row.input for _, row in Sampled(corpus, 0, FIRST).sources]
     else:
         inputs = _inputs_of(system, get_task(chosen), texts)
-    job = _Asked(spec, chosen, tuple(inputs), limit)
-    with Processes(1) if apart and is_own(spec) else InProcess() as executor:
-        answers = outcome(job, executor.submit(job))
-    if isinstance(answers, Lost):
-        answers = [CheckedInput(item.texts, item.languages, error=answers.reason) for item in inputs]
+    with foreign(f"prepare() of the system {spec!r} failed", limit):
+        ready(spec, Identity.of(system))
+    answers = tuple(_answer(Batch(spec, chosen, (item,), limit=limit, identity=Identity.of(system))) for item in inputs)
     if all(answer.error for answer in answers):
-        described = replace(described, advice=advice(system, answers[0].error))
+        described = replace(described, advice=advice(system, answers[0].error or ""))
     if meter := meter_of(system):
-        sending, price = sum((meter.of([item]) for item in inputs), Sending()), meter.price
+        sending = sum((meter.of([item]) for item in inputs), Sending())
         described = replace(described, calls=sending.calls)
-        if price:
-            described = replace(described, cost=sending.cost, currency=price.currency)
-    return replace(described, answers=tuple(answers))
+        if meter.price:
+            described = replace(described, cost=sending.cost, currency=meter.price.currency)
+    return replace(described, answers=answers)
+
+
+def _answer(batch: Batch) -> CheckedInput:
+    (item,), started = batch.inputs, perf_counter()
+    with hearing() as heard:
+        returned = outcome(InProcess().submit(batch))
+    said = tuple(value if isinstance(value, str) else shown(value) for value in heard)
+    output = Output(error=returned.reason) if isinstance(returned, Lost) else returned.outputs[0]
+    own = (output.label, output.score, output.text, output.error, perf_counter() - started)
+    return CheckedInput(item.texts, item.languages, said, *own)
 
 
 def _inputs_of(system: System, task: Task, texts: Sequence[str]) -> list[Input]:
@@ -131,28 +138,6 @@ def _inputs_of(system: System, task: Task, texts: Sequence[str]) -> list[Input]:
         raise AuditError(f"{len(texts)} texts: an input of {task.name} has {task.texts}", parameter="text")
     starts = range(0, len(texts), task.texts)
     return [Input.of(*texts[at : at + task.texts], language=source, target=target) for at in starts]
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """The job of asking a system for some inputs, each alone."""
-
-    spec: str
-    task: str
-    inputs: tuple[Input, ...]
-    limit: float | None = None
-
-    def work(self) -> list[CheckedInput]:
-        with contained():
-            ready(self.spec, identity := Identity.of(get_system(self.spec)))
-        answers = []
-        for item in self.inputs:
-            with hearing() as heard:
-                returned = Batch(self.spec, self.task, (item,), identity=identity).work()
-            said = tuple(value if isinstance(value, str) else shown(value) for value in heard)
-            label, score, text, error, _ = returned.rows[0]
-            answers.append(CheckedInput(item.texts, item.languages, said, label, score, text, error, returned.seconds))
-        return answers
 
 
 def refuse_absent(check: SystemCheck) -> None:

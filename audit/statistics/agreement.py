@@ -523,13 +523,13 @@ def annotator_pairs(ratings: Ratings) -> pd.DataFrame:
     said[ratings.annotator, ratings.item] = ratings.label
     rated, labels = (said >= 0).astype(int), len(ratings.labels)
     rows = []
-    for one, other in zip(*np.nonzero(np.triu(rated @ rated.T, 1)), strict=True):
-        first, second = said[:, (rated[one] & rated[other]).astype(bool)][[one, other]]
+    for own, other in zip(*np.nonzero(np.triu(rated @ rated.T, 1)), strict=True):
+        first, second = said[:, (rated[own] & rated[other]).astype(bool)][[own, other]]
         table = np.bincount(first * labels + second, minlength=labels**2).reshape(labels, labels) / len(first)
         percent, mean = float(np.trace(table)), (table.sum(axis=0) + table.sum(axis=1)) / 2
         by_chance = (table.sum(axis=1) @ table.sum(axis=0), (mean * (1 - mean)).sum() / max(labels - 1, 1))
         varies = mean.max() < 1 - TINY
         kappa, ac1 = (float((percent - chance) / (1 - chance)) if varies else None for chance in by_chance)
-        rows.append((ratings.annotators[one], ratings.annotators[other], len(first), percent, kappa, ac1))
+        rows.append((ratings.annotators[own], ratings.annotators[other], len(first), percent, kappa, ac1))
     columns = ["one", "other", "items", "percent_agreement", "cohen_kappa", "gwet_ac1"]
     return pd.DataFrame(rows, columns=columns, dtype=object)

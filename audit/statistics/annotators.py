@@ -82,7 +82,7 @@ def drift(right: Sequence[bool], least: int = LEAST) -> Drift:
 
 def difference(first: Share, second: Share) -> tuple[float, float, float]:
     """Return the first of two known shares less the second, and Newcombe's interval."""
-    rates = (Estimate(known.value or 0.0, known.low or 0.0, known.high or 0.0) for known in (first, second))
+    rates = (Estimate(rate.value or 0.0, rate.low or 0.0, rate.high or 0.0) for rate in (first, second))
     return difference_of_rates(*rates)
 
 

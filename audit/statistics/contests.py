@@ -73,11 +73,11 @@ class Compared:
     def pair(self, a: int, b: int) -> Pair:
         """The groups that apply to both systems and can tell them apart."""
         if (a, b) not in self._pairs:
-            one, other = self.satisfied[:, a], self.satisfied[:, b]
-            both = (one >= 0) & (other >= 0)
-            differ = (one != other) | ((one == 1) & (self.output[:, a] != self.output[:, b]))
+            own, other = self.satisfied[:, a], self.satisfied[:, b]
+            both = (own >= 0) & (other >= 0)
+            differ = (own != other) | ((own == 1) & (self.output[:, a] != self.output[:, b]))
             at = np.flatnonzero(both & differ)
-            kind = np.where(one == other, 0, np.where(one == 1, 1, 2))[at]
+            kind = np.where(own == other, 0, np.where(own == 1, 1, 2))[at]
             regressors = np.zeros((len(at), 3 + len(self.proxy)))
             regressors[np.arange(len(at)), kind] = 1
             regressors[:, 3:] = (self.proxy[:, at, a] - self.proxy[:, at, b]).T
@@ -252,7 +252,7 @@ def ask(
     contests: Sequence[Contest],
     relations: Sequence[Compared],
     u: np.ndarray,
-    asked: Thresholds,
+    thresholds: Thresholds,
     first: int = FIRST,
     grow: float = GROW,
     most: int | None = None,
@@ -267,7 +267,7 @@ def ask(
     """
     units = [-1, *(at for at, groups in enumerate(relations) if not groups.carries)]
     row = {unit: place for place, unit in enumerate(units)}
-    q = np.stack([asked.source, *(asked.relation.get(unit, np.zeros(len(u))) for unit in units[1:])])
+    q = np.stack([thresholds.source, *(thresholds.relation.get(unit, np.zeros(len(u))) for unit in units[1:])])
     cost, worth = np.array([1.0, *(relations[unit].questions for unit in units[1:])])[:, None], {}
     for place, contest in enumerate(contests):
         if contest.ended is None:
@@ -292,7 +292,7 @@ def ask(
             now[listed] = np.maximum(now[listed], np.minimum(1.0, until * together[listed]))
         # Whoever is asked about a source's groups under one relation is asked about the source.
         reached = Thresholds(now.max(0), {unit: now[place] for unit, place in row.items() if unit >= 0})
-        if most is None or scale < 0.01 or ((u <= reached.source) & (u > asked.source)).sum() <= most:
+        if most is None or scale < 0.01 or ((u <= reached.source) & (u > thresholds.source)).sum() <= most:
             return extended, reached
         scale /= 2
 
@@ -357,7 +357,7 @@ def forecast(
     contests: Sequence[Contest],
     evidence: Evidence,
     u: np.ndarray,
-    asked: Thresholds,
+    thresholds: Thresholds,
     eps: float = EPS,
     runs: int = 20,
     seed: int = 0,
@@ -372,34 +372,37 @@ def forecast(
     for _ in range(runs):
         right, chosen = _skills(evidence, rng), rng.random(len(u))
         imagined = [_imagined(*pair, right, chosen) for pair in zip(relations, evidence.answered, strict=True)]
-        later = np.where(u <= asked.source, u, rng.uniform(asked.source, 1))
-        now, reach = list(contests), asked
+        later = np.where(u <= thresholds.source, u, rng.uniform(thresholds.source, 1))
+        now, reach = list(contests), thresholds
         while any(contest.ended is None for contest in now):
             now, reach = ask(now, relations, later, reach, grow=2 * GROW)
             state = [
                 answered_to(groups, place, x, later, reach)
                 for place, (groups, x) in enumerate(zip(relations, imagined, strict=True))
             ]
-            now = [one if one.ended else eliminate(one, replace(evidence, answered=state), eps) for one in now]
+            now = [
+                open_contest if open_contest.ended else eliminate(open_contest, replace(evidence, answered=state), eps)
+                for open_contest in now
+            ]
         numbers.append(int((later <= reach.source).sum()))
     low, middle, high = np.quantile(numbers, [0.05, 0.5, 0.95])
     return Forecast(int(middle), int(low), int(high))
 
 
-def answered_to(groups: Compared, place: int, genuine: np.ndarray, u: np.ndarray, asked: Thresholds) -> Answered:
+def answered_to(groups: Compared, place: int, genuine: np.ndarray, u: np.ndarray, thresholds: Thresholds) -> Answered:
     """What is known of a relation's groups (`genuine`, as if all were asked) once sources were asked so far."""
-    q = asked.of(place, groups)
-    known = u[groups.source] <= q
-    return Answered(q[:, None].repeat(genuine.shape[1], 1), np.where(known[:, None], genuine, -1))
+    q = thresholds.of(place, groups)
+    answered = u[groups.source] <= q
+    return Answered(q[:, None].repeat(genuine.shape[1], 1), np.where(answered[:, None], genuine, -1))
 
 
 def _skills(evidence: Evidence, rng: np.random.Generator) -> np.ndarray:
     """How often each system's satisfaction is genuine (systems,): drawn from answered groups, a source worth one."""
     hits, total, sources = 0.0, 0.0, np.zeros(evidence.sources, bool)
     for groups, state in zip(evidence.relations, evidence.answered, strict=True):
-        known = (groups.satisfied == 1) & (state.genuine >= 0)
-        hits, total = hits + (known & (state.genuine == 1)).sum(0), total + known.sum(0)
-        sources[groups.source[known.any(1)]] = True
+        answered = (groups.satisfied == 1) & (state.genuine >= 0)
+        hits, total = hits + (answered & (state.genuine == 1)).sum(0), total + answered.sum(0)
+        sources[groups.source[answered.any(1)]] = True
     share = np.minimum(1.0, sources.sum() / np.maximum(total, 1))
     return np.asarray(rng.beta(SKILL[0] + share * hits, SKILL[1] + share * (total - hits)))
 

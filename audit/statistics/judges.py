@@ -56,16 +56,16 @@ def rate(hit: Sequence[bool] | np.ndarray, cluster: np.ndarray) -> Share:
     return Share(part, whole, value, low, high)
 
 
-def against(given: Sequence[str], allowed: Sequence[Set[str]], cluster: np.ndarray, labels: Sequence[str]) -> Against:
+def against(answers: Sequence[str], allowed: Sequence[Set[str]], cluster: np.ndarray, labels: Sequence[str]) -> Against:
     """Compare a judge's labels (n,) with the sets of labels that settled answers allow (n,), in clusters (n,).
 
     >>> found = against(["a", "b"] * 20, [{"a"}, {"a"}, {"b"}, {"b"}] * 10, np.arange(40), ["a", "b"])
     >>> found.accuracy.value, found.labels[0].sensitivity.value, found.confusion
     (0.5, 0.5, [[10, 10], [10, 10]])
     """
-    said = np.array(given, object)
+    said = np.array(answers, object)
     only = np.array([next(iter(right)) if len(right) == 1 else None for right in allowed], object)
-    right = np.array([label in right for label, right in zip(given, allowed, strict=True)], bool)
+    right = np.array([label in right for label, right in zip(answers, allowed, strict=True)], bool)
     of_labels = []
     for label in labels:
         says, true = said == label, only == label

@@ -101,9 +101,9 @@ def weighted_rate(
         return None
     a = (share / np.where(total > 0, total, 1))[stratum] * w
     means = np.bincount(stratum, w * value, len(share)) / np.where(total > 0, total, 1)
-    asked = np.bincount(stratum, minlength=len(share))
+    number_asked = np.bincount(stratum, minlength=len(share))
     # The mean of a stratum is fitted to its own groups.
-    residual, shift = (value - means[stratum]) * np.sqrt(asked / np.maximum(asked - 1, 1))[stratum], 0.0
+    residual, shift = (value - means[stratum]) * np.sqrt(number_asked / np.maximum(number_asked - 1, 1))[stratum], 0.0
     if proxy is not None:
         residual, shift = _explained(residual, a, stratum, share, *proxy)
     p = min(max(float(share @ means) - shift, 0.0), 1.0)
@@ -119,9 +119,9 @@ def weighted_rate(
     most = np.inf if proxy is not None else 1 / alone
     low, high = _ends_of_clusters(p, of_clusters, error, number, seen, len(value), most, confidence)
     if finite:
-        known = [np.bincount(stratum, value == kind, len(share)) for kind in (1, 0)]
+        seen_values = [np.bincount(stratum, value == kind, len(share)) for kind in (1, 0)]
         of = np.where(share > 0, share / np.maximum(sizes, 1), 0)
-        low, high = max(low, float(of @ known[0])), min(high, 1 - float(of @ known[1]))
+        low, high = max(low, float(of @ seen_values[0])), min(high, 1 - float(of @ seen_values[1]))
     return Rate(p, min(low, p), max(high, p), error=error)
 
 
@@ -185,7 +185,12 @@ PULL = 2.0
 
 
 def _explained(
-    residual: np.ndarray, a: np.ndarray, stratum: np.ndarray, share: np.ndarray, x: np.ndarray, known: np.ndarray
+    residual: np.ndarray,
+    a: np.ndarray,
+    stratum: np.ndarray,
+    share: np.ndarray,
+    x: np.ndarray,
+    population_means: np.ndarray,
 ) -> tuple[np.ndarray, float]:
     """Return what proxies leave of residuals, and by how much the mean is too high, as theirs is.
 
@@ -202,7 +207,7 @@ def _explained(
         square + np.diag(scale * PULL / max(len(residual), 1) + 1e-9), (centred * a[:, None]).T @ residual
     )
     widen = 1 + x.shape[1] / max(len(residual) - x.shape[1] - 1, 1)
-    return (residual - centred @ slope) * np.sqrt(widen), float(share @ ((means - known) @ slope))
+    return (residual - centred @ slope) * np.sqrt(widen), float(share @ ((means - population_means) @ slope))
 
 
 def ends(p: float, size: float, events: int, confidence: float) -> tuple[float, float]:
@@ -308,8 +313,8 @@ def rates_of(
     if finite and inside.proxy is not None and everything.proxy is not None:
         of_cell = everything.cell[everything.satisfied == 1]
         x = everything.proxy[everything.satisfied == 1]
-        known = np.stack([np.bincount(of_cell, column, len(cells)) for column in x.T], axis=1)
-        proxy = inside.proxy, known / np.maximum(satisfied, 1)[:, None]
+        sums = np.stack([np.bincount(of_cell, column, len(cells)) for column in x.T], axis=1)
+        proxy = inside.proxy, sums / np.maximum(satisfied, 1)[:, None]
     stratum, sizes = _strata(inside, everything, len(cells))
 
     def false_rate(value: np.ndarray) -> Rate | None:
@@ -328,7 +333,7 @@ def rates_of(
         return weighted_mean(rates, shares.tolist(), confidence) if len(rates) > 1 else rates[0]
 
     false = [false_rate(value) for value in values]
-    genuine = [None if one is None else product(observed, one.less(), finite) for one in false]
+    genuine = [None if share_false is None else product(observed, share_false.less(), finite) for share_false in false]
     rates = (observed, between(false), between(genuine[::-1]))
     return Rates(*(rate and replace(rate, clusters=clusters) for rate in rates))
 
@@ -338,8 +343,8 @@ def _strata(judged: Judged, checked: Checked, cells: int) -> tuple[np.ndarray, n
     shape = cells, len(STRATA)
     of_checked, of_judged = (groups.cell * len(STRATA) + groups.stratum for groups in (checked, judged))
     sizes = np.bincount(of_checked[checked.satisfied == 1], minlength=cells * len(STRATA)).reshape(shape)
-    asked = np.bincount(of_judged, minlength=cells * len(STRATA)).reshape(shape)
-    lacking = (asked < LEAST) & (sizes > asked)
+    numbers = np.bincount(of_judged, minlength=cells * len(STRATA)).reshape(shape)
+    lacking = (numbers < LEAST) & (sizes > numbers)
     few = lacking[:, ALIKE] | lacking[:, TELLING]
     sizes[few, TELLING] += sizes[few, ALIKE]
     sizes[few, ALIKE] = 0
@@ -348,10 +353,10 @@ def _strata(judged: Judged, checked: Checked, cells: int) -> tuple[np.ndarray, n
 
 def between(rates: Sequence[Rate | None]) -> Rate | None:
     """Return the rate, or of two the bounds with the outer ends of their intervals."""
-    known = [rate for rate in rates if rate is not None]
-    if len(known) < 2 or len(known) < len(rates):
-        return known[0] if len(known) == len(rates) else None
-    least, most = known
+    estimates = [rate for rate in rates if rate is not None]
+    if len(estimates) < 2 or len(estimates) < len(rates):
+        return estimates[0] if len(estimates) == len(rates) else None
+    least, most = estimates
     return Rate(None, least.low, most.high, least.value, most.value)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from audit import registry
-from audit.messages import message, noun
+from audit.messages import message
 from audit.registry import Registry
 from audit.store import tables
 from audit.store.bulk import table_of, upsert
@@ -58,7 +58,7 @@ def absent(kind: str, name: str) -> str | None:
 
 
 def _said(code: str, kind: str, name: str, by: Brought, **values: str) -> str:
-    brought = message("plugin.brought", kind=noun(kind), name=name, plugin=by["plugin"])
+    brought = message("plugin.brought", kind=kind, name=name, plugin=by["plugin"])
     return message(code, brought=brought, way=message("plugin.load", module=by["module"]), **values)
 
 

@@ -14,7 +14,6 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, Engine, Select, ca
 from sqlmodel import SQLModel
 
 from audit.errors import AuditError
-from audit.messages import message
 from audit.store import tables
 from audit.store.bulk import LIMIT, group_ids, insert_new, pieces, table_of
 from audit.tasks import Input
@@ -128,7 +127,7 @@ def need_study(connection: Connection, study: int) -> None:
     table = table_of(tables.Study)
     study_ids = [str(row[0]) for row in connection.execute(select(table.c.id).order_by(table.c.id))]
     if str(study) not in study_ids:
-        raise AuditError(message("cells.no_such_study", study=study, studies=study_ids or message("list.none")))
+        raise AuditError(f"there is no study {study}; this database has {', '.join(study_ids) or 'none'}")
 
 
 # Inputs in the store: each distinct one once, found by its content.

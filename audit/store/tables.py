@@ -311,7 +311,7 @@ class Question(SQLModel, table=True):
     source_input_id: int | None = None
     """The input of the source of the best-ranked drawn group that it is about: questions that share it are about
     versions of one text. Null: it is about no group, as ratings are."""
-    studies: str = ""  # Ids of the studies of these pairs, each between commas: `,1,12,`
+    study_id: int | None = None  # The first study with such a group, in whose words people are asked
 
 
 class Annotator(SQLModel, table=True):

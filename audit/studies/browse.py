@@ -156,7 +156,7 @@ def browse(
     out, not stored, so one call looks at 4,000 drawn groups at most. An adjudicator gets none that awaits a decision.
     """
     if filters.state is not None and filters.state not in STATES:
-        raise AuditError(message("wrong.state", state=filters.state, allowed=STATES))
+        raise AuditError(message("wrong.choice", what="state", value=filters.state, allowed=STATES))
     at_once, lines = _BATCH if filters.state in SETTLED else size + 1, list[Line]()
     with engine.connect() as connection:
         query = _matching(filters).order_by(verdict.c.group_id, verdict.c.system_id).limit(at_once)
@@ -189,7 +189,7 @@ def detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> De
         key = (verdict.c.group_id == group_id, verdict.c.system_id == system_id)
         row = connection.execute(_query().where(*key)).mappings().first()
         if row is None:
-            raise AuditError(message("cells.no_group", group=group_id, system=system_id))
+            raise AuditError(f"there is no group {group_id} of system {system_id}")
         if blind and awaiting(connection, [group_id]):
             raise Refused(message("refused.blind"))
         state = _states(connection, [row])[group_id, system_id]

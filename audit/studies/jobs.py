@@ -287,7 +287,7 @@ def carry_out(
     corpus = corpus_planned(plan.study, uploaded)
     relations = relations_planned(corpus, plan.study)
     if written := {key: value for key, value in plan.words.items() if value}:
-        set_words(engine, plan.study["task"], written, by=by, change=change_words)
+        set_words(engine, plan.study["task"], corpus.name, written, by=by, change=change_words)
     begin("run")
     ran = run(engine, corpus, plan.study["systems"], relations, executor, plan.options(), watcher)
     gold = None

@@ -28,9 +28,8 @@ from audit.messages import LANGUAGES, message, with_commas
 from audit.options import Options, options_of, values_of
 from audit.relations import Relation, get_relation
 from audit.resources import data_file
-from audit.runner.fitting import check_limits_used, fitting
+from audit.runner.fitting import check_limits_used, fitting, loaded
 from audit.runner.options import CorpusOptions, RunOptions
-from audit.runner.system_runner import loaded
 from audit.sampling.options import FRONT, MAJORITY, SampleOptions
 from audit.statistics.intervals import Target
 from audit.studies.deviations import primary_named
@@ -94,7 +93,7 @@ _MODELS = {name: create_model(f"_{name.title()}", __base__=UserModel, **keys) fo
 _NAME = Annotated[
     str,
     Allowed(f"1 to 80 printable characters that begin with a letter or digit, without {SUFFIX}", _is_name),
-    Field(description=message("user_file.plan_name")),
+    Field(description='write name = "films" above the first table'),
 ]
 _PARTS: dict[str, Any] = {
     "name": (_NAME, ...),

@@ -51,8 +51,8 @@ for _name in (
 
 
 def offer_system(name: str, make: Callable[[], System]) -> None:
-    """Let `get_system` find a system of the caller's under a name, in this process. Raises AuditError where a built-in
-    system or that of a plug-in has it; one that was offered before is replaced."""
+    """Let `get_system` find a system of the caller's under a name, in this process; one that was offered before is
+    replaced. Raises AuditError where a built-in system or that of a plug-in has the name."""
     before = SYSTEMS.find(name)
     if before is not None and before.origin != _CALLER:
         raise AuditError(f"system {name!r} has the name of a built-in one; give yours another, as in {{'mine': ...}}")
@@ -90,14 +90,13 @@ def get_system(spec: str, seconds: float | None = None) -> System:
     """Return the system of this name, with its argument behind a colon (`ways` lists them), or the user's own of the
     form `module:name`, which may take `seconds` to be loaded. With `@VERSION` behind it, it has that version.
 
-    Raises UnknownName, which lists the registered ones, AuditError where the user's module or name is not there, and
-    BadFile for what is wrong with the file.
+    Raises UnknownName, AuditError where the user's module or name is not there, BadFile for what is wrong with a file.
 
     >>> get_system("vader").name, get_system("vader@2").version
     ('vader', '2')
     """
     bare = without_version(spec)
-    system = _get_system(bare, seconds)
+    system = _system(bare, seconds)
     if bare != spec:
         system.version = spec.removeprefix(f"{bare}@")
     return system
@@ -116,15 +115,11 @@ def without_version(spec: str) -> str:
     return bare if is_version and not is_whole else spec
 
 
-def _get_system(spec: str, seconds: float | None) -> System:
+def _system(spec: str, seconds: float | None) -> System:
     name, colon, argument = spec.partition(":")
-    found = SYSTEMS.find(name)
+    found, load = SYSTEMS.find(name), import_module("audit.systems.own").load
     if found is None and colon:
-        return import_module("audit.systems.own").load(spec, seconds)  # type: ignore[no-any-return]
-    if found is None and spec.endswith((".toml", ".csv")):
-        ending = f"FILE{spec[spec.rindex('.') :]}"
-        kinds = [f"{entry.name}:{spec}" for entry in SYSTEMS.entries() if ending in entry.argument]
-        raise AuditError(f"{spec!r} is a file; say what it describes, as in {' or '.join(kinds)}")
+        return load(spec, seconds)  # type: ignore[no-any-return]
     if found is None or (colon and not found.argument):
         raise SYSTEMS.unknown(spec)
     if found.origin not in _OWN:
@@ -134,11 +129,10 @@ def _get_system(spec: str, seconds: float | None) -> System:
             obj = obj(*[argument] * bool(colon)) if isclass(obj) or colon else obj
             return obj, sys.modules.get(found.module) or ModuleType(found.module)
 
-        return import_module("audit.systems.own").load(spec, seconds, find)  # type: ignore[no-any-return]
-    if found.argument and not found.argument.startswith("[") and not colon:
+        return load(spec, seconds, find)  # type: ignore[no-any-return]
+    if found.argument[:1] not in ("", "[") and not colon:
         raise AuditError(f"system {name!r} needs what it works with behind a colon: {name}:{found.argument}")
-    make = SYSTEMS.get(name)
-    return make(argument) if colon else make()
+    return SYSTEMS.get(name)(*[argument] * bool(colon))
 
 
 def all_systems(task: str | None = None) -> list[System]:
@@ -146,23 +140,19 @@ def all_systems(task: str | None = None) -> list[System]:
     loaded is left out; the log says so."""
     systems = []
     for entry in SYSTEMS.entries():
-        if entry.listed and (not entry.argument or entry.argument.startswith("[")):
+        if entry.listed and entry.argument[:1] in ("", "["):
             with SYSTEMS.tolerant(entry):
                 systems.append(get_system(entry.name))
     return [system for system in systems if any(matches(one, task) for one in system.tasks)]
 
 
 def listing(task: str | None = None) -> list[dict[str, object]]:
-    """Return what the command `audit systems` lists: one row per registered system; neither trains nor loads a
-    model."""
+    """Return one row per registered system, for `audit systems`; neither trains nor loads a model."""
     return [
         {
-            "system": system.name,
-            "version": system.version,
-            "tasks": list(system.tasks),
-            "languages": list(system.languages),
-            "available": system.needs() is None,
-            "needs": system.needs(),
+            **{"system": system.name, "version": system.version},
+            **{"tasks": list(system.tasks), "languages": list(system.languages)},
+            **{"available": system.needs() is None, "needs": system.needs()},
         }
         for system in all_systems(task)
     ]
@@ -176,15 +166,9 @@ def ways() -> list[str]:
 
 def pair_listing(task: str | None = None) -> list[dict[str, object]]:
     """Return a row for each pair of languages of the systems that list theirs."""
+    having = [system for system in all_systems(task) if isinstance(system, HasPairs)]
+    pairs = [(system.name, pair) for system in having for pair in system.pairs()]
     return [
-        {
-            "system": system.name,
-            "from": pair.source,
-            "to": pair.target,
-            "through": list(pair.through),
-            "steps": list(pair.steps),
-        }
-        for system in all_systems(task)
-        if isinstance(system, HasPairs)
-        for pair in system.pairs()
+        {"system": name, "from": pair.source, "to": pair.target, "through": [*pair.through], "steps": [*pair.steps]}
+        for name, pair in pairs
     ]

@@ -1,11 +1,4 @@
-"""A language model behind an OpenAI-compatible endpoint as a system, named `chat:FILE.toml`.
-
-Four lines are enough for sentiment (docs/reference/systems.md has the whole format)::
-
-    name = "small"
-    version = "2026-11"
-    url = "http://127.0.0.1:8000/v1"
-    model = "small-chat"
+"""A language model behind an OpenAI-compatible endpoint as a system: `chat:FILE.toml` (docs/reference/systems.md).
 
 Sources of the wire formats: OpenAI's API reference, "Create chat completion" and "Create a model response". OpenAI's
 own client is not used: it takes 2.9 ms of the processor for a request where this takes 1.2, so that a hundred requests
@@ -29,17 +22,7 @@ from audit.errors import AuditError, BadOutput, Declined
 from audit.files import raw_json
 from audit.keys import fingerprint
 from audit.resources import data_file
-from audit.systems.endpoint import (
-    HELP,
-    OverHttp,
-    Pairs,
-    Remote,
-    Service,
-    TaskName,
-    Text,
-    mistaken_labels,
-    read_system_file,
-)
+from audit.systems.endpoint import HELP, OverHttp, Remote, Service, TaskName, Text, read_system_file
 from audit.systems.foreign import number, shown, tell_heard
 from audit.tasks import Input, Output, Task, base_of, get_task, text_names
 from audit.tasks.question_answering import UNANSWERABLE
@@ -56,7 +39,7 @@ _KEYS = {
     "translation": "translation",
 }
 """What stands in the JSON object of an answer; of tasks that are not here it is a label, or several."""
-_FIELD = re.compile(r"\{\{([^{}]*)\}\}|\{([a-z][a-z_0-9]*)\}")
+_FIELD = re.compile(r"\{([a-z][a-z_0-9]*)\}")
 _REASONED = re.compile(
     r"</(?:think|thinking|reasoning)>|\[/think\]|<\|channel\|>\s*final\b.*?<\|message\|>", re.IGNORECASE | re.DOTALL
 )
@@ -65,7 +48,6 @@ of the channel `final` (OpenAI's Harmony format)."""
 _OPENING = re.compile(r"\A\s*(?:<(?:think|thinking|reasoning)>|\[think\]|<\|channel\|>)", re.IGNORECASE)
 _MARKS = "\"'`*_.,:;!?()[]<>“”‘’。，！？：；「」 \t\r\n"
 _BEFORE = re.compile(r"\A(?:the )?(?:final )?(?:answer|label|score|class|category)(?:\s+is)?\s*[:：]\s*", re.IGNORECASE)
-_TOKENS = (("prompt", "input"), ("completion", "output"))  # Names of chat completions, of Responses
 Message = Mapping[str, str]
 """A part of a conversation: `{"role": "user", "content": "..."}`."""
 
@@ -74,12 +56,11 @@ class NoAnswer(BadOutput):
     """What a model wrote, `raw`, is no answer. Asking again would cost again, and may say the same."""
 
     def __init__(self, reason: str, raw: str):
-        super().__init__(reason)
+        super().__init__(f"{reason}: {shown(raw)}")
         self.raw = raw
 
 
-# Prompts: templates with fields such as {text} where an input's parts go; {{text}} is {text} as it is, and other braces
-# are nothing special, so that a prompt may show JSON.
+# Prompts: templates with fields such as {text}; other braces are nothing special, so that a prompt may show JSON.
 
 
 @cache
@@ -91,9 +72,9 @@ def wordings() -> Mapping[str, Mapping[str, str]]:
 def filled(template: str, values: Mapping[str, str]) -> str:
     """Return a template with its fields in it, all at once: a text that spells a field stays as it is. Raises
     AuditError for another field."""
-    if unknown := next((name for _, name in _FIELD.findall(template) if name and name not in values), None):
+    if unknown := next((name for name in _FIELD.findall(template) if name not in values), None):
         raise AuditError(f"{{{unknown}}} is no field here; allowed are {', '.join(f'{{{name}}}' for name in values)}")
-    return _FIELD.sub(lambda match: values[match[2]] if match[2] else f"{{{match[1]}}}", template)
+    return _FIELD.sub(lambda match: values[match[1]], template)
 
 
 def values_of(task: Task, item: Input) -> dict[str, str]:
@@ -128,12 +109,11 @@ def value_in(text: str, key: str, bare: bool = False) -> Any:
             found, end = raw_json(inner, start)
         except (ValueError, RecursionError):
             if is_object:
-                raise NoAnswer(f"the answer is a part of a JSON object: {shown(text)}", text) from None
+                raise NoAnswer("the answer is a part of a JSON object", text) from None
             return inner
         values.append({name.casefold(): [value] for name, value in found.items()}.get(key))
     if None in values or any(value != values[0] for value in values):
-        what = f"no {key!r}" if None in values else f"several {key!r} that differ"
-        raise NoAnswer(f"the answer has {what}: {shown(text)}", text)
+        raise NoAnswer(f"the answer has {'no' if None in values else 'different'} {key!r}", text)
     return values[0][0] if values else inner  # type: ignore[index]
 
 
@@ -144,30 +124,30 @@ def choice_in(text: str, words: Mapping[str, str], key: str = "label") -> str:
     Raises NoAnswer where the answer is none of them: "not positive" is not positive.
     """
     value = value_in(text, key)
-    written = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
-    for spelled in (str.strip, lambda word: word.strip(_MARKS), lambda word: re.sub(r"[\W_]+", "", word)):
-        for candidate in (written, _BEFORE.sub("", written.strip(_MARKS))):
-            spelling = spelled(candidate).casefold()
-            said = {words[word] for word in words if spelling and spelled(word).casefold() == spelling}
-            if len(said) == 1:  # else two labels differ in their punctuation only
-                return said.pop()
-    raise NoAnswer(f"the answer is none of {', '.join(words)}: {shown(text)}", text)
+    written = _BEFORE.sub("", str(value).strip(_MARKS)) if isinstance(value, str | int) else ""
+    for spelled in (lambda word: word.strip(_MARKS), lambda word: re.sub(r"[\W_]+", "", word)):
+        spelling = spelled(written).casefold()
+        said = {meaning for word, meaning in words.items() if spelling and spelled(word).casefold() == spelling}
+        if len(said) == 1:  # else two labels differ in their punctuation only
+            return said.pop()
+    raise NoAnswer(f"the answer is none of {', '.join(words)}", text)
 
 
 def choices_in(text: str, words: Mapping[str, str]) -> list[str]:
     """As `choice_in`, of an answer that may have any number of them: a list under "labels", or words with commas, plus
     signs or line breaks between them; nothing, or the word none, is none of them."""
     value = value_in(text, "labels")
-    if isinstance(value, str):
-        value = [part for part in re.split(r"[,+;\n，；、]", value) if part.strip(_MARKS)]
-    if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
-        raise NoAnswer(f"the answer's 'labels' is no list of labels: {shown(text)}", text)
-    if [part.strip(_MARKS).casefold() for part in value] == ["none"] and "none" not in words:
+    parts = re.split(r"[,+;\n，；、]", value) if isinstance(value, str) else value
+    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+        raise NoAnswer("the answer's 'labels' is no list of labels", text)
+    parts = [part for part in parts if part.strip(_MARKS)]
+    if [part.strip(_MARKS).casefold() for part in parts] == ["none"] and "none" not in words:
         return []
     try:
-        return [choice_in(part, words) for part in value]
+        return [choice_in(part, words) for part in parts]
     except NoAnswer as problem:
-        raise NoAnswer(str(problem), text) from None
+        problem.raw = text
+        raise
 
 
 def without_reasoning(text: str) -> tuple[str, str]:
@@ -214,7 +194,7 @@ class Reply:
         """Return the probability of the last place in the text that reads so, as the product of its tokens'; None where
         tokens are absent or do not spell the text."""
         before, start = "".join(token for token, _ in self.tokens).rfind(self.text), self.text.rfind(part)
-        if before < 0 or start < 0 or not part:
+        if before < 0 or start < 0 or not self.tokens:
             return None
         total, at, start = 0.0, 0, start + before
         for token, logarithm in self.tokens:
@@ -224,29 +204,23 @@ class Reply:
         return round(min(1.0, math.exp(total)), 6)
 
 
-def _of_responses(document: Any) -> tuple[Any, ...]:
-    """Return the content of an answer in the form of Responses, what is told apart as reasoning, a refusal, why it
-    ended, the probabilities of tokens."""
-    parts = [part for item in document["output"] for part in item.get("content") or item.get("summary") or []]
-    texts = [part for part in parts if part.get("type") == "output_text"]
-    reasoning = "\n".join(part["text"] for part in parts if part.get("type") in ("summary_text", "reasoning_text"))
-    refusal = next((part["refusal"] for part in parts if part.get("type") == "refusal"), None)
-    reason = (document.get("incomplete_details") or {}).get("reason")
-    tokens = [token for part in texts for token in part.get("logprobs") or []]
-    return "".join(part["text"] for part in texts), reasoning, refusal, reason, tokens
-
-
-def _of_chat(document: Any) -> tuple[Any, ...]:
-    """As `_of_responses`, of an answer in the form of chat completions."""
-    choice = document["choices"][0]
-    message = choice["message"]
-    content, beside = message.get("content"), message.get("reasoning_content") or message.get("reasoning") or ""
-    if isinstance(content, list):  # in several pieces, of which some may be reasoning
-        texts = [part for part in content if part.get("type", "text") == "text"]
-        beside = beside or "".join(json.dumps(part, ensure_ascii=False) for part in content if part not in texts)
-        content = "".join(part["text"] for part in texts)
-    listed = (choice.get("logprobs") or {}).get("content")
-    return content or "", beside, message.get("refusal"), choice.get("finish_reason"), listed
+def _parts_of(document: Any, responses: bool) -> tuple[str, str, str | None, str | None, Sequence[Any]]:
+    """Return the content of an answer in the form of Responses or chat completions, what is told apart as reasoning, a
+    refusal, why it ended, the probabilities of tokens."""
+    message, end, tokens = {}, (document.get("incomplete_details") or {}).get("reason"), None
+    if responses:
+        parts = [part for item in document["output"] for part in item.get("content") or item.get("summary") or []]
+    else:
+        choice = document["choices"][0]
+        message, end, tokens = choice["message"], choice.get("finish_reason"), choice.get("logprobs")
+        content = message.get("content") or []
+        parts = [{"text": content}] if isinstance(content, str) else content
+    texts = [part for part in parts if part.get("type", "text") in ("text", "output_text")]
+    refusal = next((part["refusal"] for part in parts if "refusal" in part), message.get("refusal"))
+    thoughts = (str(part.get("text") or part) for part in parts if part not in texts and "refusal" not in part)
+    reasoning = message.get("reasoning_content") or message.get("reasoning") or "\n".join(thoughts)
+    listed = tokens["content"] if tokens else [token for part in texts for token in part.get("logprobs") or []]
+    return "".join(part["text"] for part in texts), reasoning, refusal, end, listed or []
 
 
 def _is_cut(tokens: int, characters: int) -> bool:
@@ -353,38 +327,43 @@ class ChatClient:
 
     def _reply(self, document: Any, characters: int, share: float = 1.0) -> Reply:
         try:
-            content, beside, refusal, end, listed = (_of_responses if self.responses else _of_chat)(document)
-            tokens = tuple((str(entry["token"]), float(entry["logprob"])) for entry in listed or ())
-            content, beside = (self.service.without_secrets(text, least=8) for text in (content, beside))
+            content, beside, refusal, end, listed = _parts_of(document, self.responses)
+            tokens = tuple((str(entry["token"]), float(entry["logprob"])) for entry in listed)
+            used = self._used(document.get("usage") or {}, characters, share)
         except (KeyError, IndexError, TypeError, AttributeError, ValueError):
             if said := isinstance(document, dict) and document.get("error"):
                 raise BadOutput(f"the endpoint answers with an error: {said}") from None
             wanted = "output" if self.responses else "choices[0].message"
             raise BadOutput(f"no answer of a chat endpoint, which has {wanted}: {shown(document)}") from None
+        clean = [self.service.without_secrets(str(text or ""), least=8) for text in (content, beside, refusal)]
+        content, beside, refusal = clean
         answer, aloud = without_reasoning(content)
-        reasoning, used = "\n".join(filter(None, [beside.strip(), aloud])), self._used(document, characters, share)
+        reasoning = "\n".join(filter(None, [beside.strip(), aloud]))
         details = {name: value for name, value in (("reasoning", reasoning), ("used", used)) if value}
-        only, problem = "only reasoning came" if reasoning and not answer.strip() else "", ""
+        what = "only reasoning came, which" if reasoning and not answer.strip() else "the answer"
         if refusal:
-            content, problem = self.service.without_secrets(str(refusal), least=8), "the model refused to answer"
+            problem = "the model refused to answer"
         elif end == "content_filter":
             problem = "the endpoint's content filter kept the answer back"
         elif end in ("length", "max_output_tokens"):
-            cut = "was cut off at the most tokens that it may have (finish_reason length)"
-            problem = f"{only}, which {cut}" if only else f"the answer {cut}"
+            problem = f"{what} was cut off at the most tokens that it may have (finish_reason length)"
         elif not answer.strip():
-            problem = f"{only}, and no answer" if only else "the model's answer is empty"
+            problem = f"{what} is {'no answer' if reasoning else 'empty'}"
         elif _is_cut(used.get("in", 0), characters):
             read = f"the server read {used['in']:,} tokens of a prompt of {characters:,} characters"
             problem = f"{read}, so it cuts prompts; give the model a longer context (num_ctx of Ollama)"
-        return Reply(content or reasoning, (), details, problem) if problem else Reply(answer, tokens, details)
+        else:
+            return Reply(answer, tokens, details)
+        return Reply(refusal or content or reasoning, (), details, problem)
 
-    def _used(self, document: Any, characters: int, share: float) -> dict[str, Any]:
+    def _used(self, usage: Mapping[str, Any], characters: int, share: float) -> dict[str, Any]:
         """Return the tokens that an answer says it took, in, out, and of these for reasoning, and what they cost."""
-        usage = document.get("usage") or {}
         parts = usage.get("completion_tokens_details") or usage.get("output_tokens_details") or {}
-        sent, written = (usage.get(f"{old}_tokens", usage.get(f"{new}_tokens")) for old, new in _TOKENS)
-        numbers = {"in": sent, "out": written, "reasoning": parts.get("reasoning_tokens")}
+        numbers = {
+            "in": usage.get("prompt_tokens", usage.get("input_tokens")),
+            "out": usage.get("completion_tokens", usage.get("output_tokens")),
+            "reasoning": parts.get("reasoning_tokens"),
+        }
         used: dict[str, Any] = {name: value for name, value in numbers.items() if isinstance(value, int) and value}
         if used and (price := self.endpoint.price):
             cost = share * price.of(1, characters, used.get("in"), used.get("out"))
@@ -409,7 +388,6 @@ class ChatFile(Endpoint):
     """The content of a file."""
 
     task: TaskName = "sentiment"
-    pairs: Pairs = ()
     prompt: Prompt = Prompt()  # What is absent is audit's own prompt for the task
     examples: Annotated[tuple[Turn, ...], Strict(False)] = ()
     batch: Annotated[float, Field(gt=0, le=1)] | None = None
@@ -425,18 +403,15 @@ class Chat(OverHttp):
 
     def __init__(self, path: str, file: ChatFile | None = None):
         self.file = file = file or read_system_file(ChatFile, path, "chat")
-        self.client = ChatClient(path, file)
-        super().__init__(path, file, self.client.service, _BATCH if file.batch else 1)
+        self.client, self.task = ChatClient(path, file), get_task(file.task)
+        super().__init__(path, file, self.client.service, (file.task,), _BATCH if file.batch else 1)
         if file.batch:
             self.batch_seconds, self.batched = 3_600.0, True
             if file.price:
                 parts = ("call", "characters", "input_tokens", "answers")
                 less = {part: file.batch * getattr(file.price, part) for part in parts}
                 self.price = file.price.model_copy(update=less)
-        self.tasks, self.task = (file.task,), get_task(file.task)
         self.summary = f"language model {file.model} over HTTP, {file.url}"
-        if file.task == "translation":
-            self.languages = self.spoken.read
         several, answers = getattr(self.task, "parts", ()), self.task.question_kind == "pair"
         self.key = _KEYS.get(file.task, "labels" if several else "answer" if answers else "label")
         theirs = {label: word for word, label in reversed(file.labels.items())}
@@ -455,23 +430,18 @@ class Chat(OverHttp):
         self._templates: Mapping[str, str] = {**wordings().get(base, general), **own}
         self._turns = [turn.model_dump() for turn in file.examples]
         refuse(path, self._mistakes(), HELP)
-        self.settings = {
-            **{**self.client.settings, "task": file.task, "prompt": self._templates, "answer": self._answer},
-            **{"examples": self._turns, "labels": file.labels},
-            **(self.spoken.settings if file.task == "translation" else {}),
-        }
+        about = {"task": file.task, "prompt": self._templates, "answer": self._answer, "examples": self._turns}
+        self.settings = {**self.client.settings, **about, "labels": file.labels, **self.spoken_settings}
         if self.deterministic is None and self.client.sampling.get("temperature") != 0:
             self.deterministic = False
 
     def _mistakes(self) -> Iterator[tuple[str, str]]:
         """Yield where the task, labels and prompts of the file do not fit."""
         file, named = self.file, list(self.words.values())
-        yield from self.spoken.mistakes()
         if self.key == "label" and not named:
             yield "task", f'{file.task!r} does not say the labels; write them, as in "{file.task}/finance,sports"'
         if file.labels and (missing := [label for label in named if label not in file.labels.values()]):
             yield "labels", f"misses {', '.join(missing)}; it must have a word for each of {', '.join(named)}"
-        yield from mistaken_labels(file.labels, self.tasks)
         texts = [f"<{place}>" for place in range(self.task.texts)]
         for role in self._templates:
             try:
@@ -508,9 +478,9 @@ class Chat(OverHttp):
         return [Output() if self.lacks(item) else next(outputs) for item in inputs]
 
     def _answered(self, reply: Reply) -> Output:
+        if reply.problem:
+            return Output(error=reply.problem, text=reply.text, details=reply.details)
         try:
-            if reply.problem:
-                raise NoAnswer(reply.problem, reply.text)
             return replace(self._output(reply), details=reply.details)
         except NoAnswer as problem:
             return Output(error=str(problem), text=problem.raw, details=reply.details)
@@ -521,20 +491,19 @@ class Chat(OverHttp):
         if self.key == "label":
             label = choice_in(reply.text, self.words)
             word = next(word for word, meaning in self.words.items() if meaning == label)
-            return Output(label, reply.probability(word) if reply.tokens else None)
+            return Output(label, reply.probability(word))
         if self.key == "labels":
             task: Any = self.task
             return Output(task.together(choices_in(reply.text, self.words)))
+        value = value_in(reply.text, self.key, bare=self.key != "score")
         if self.key == "score":
-            said = value_in(reply.text, "score")
-            bare = _BEFORE.sub("", said.strip(_MARKS)) if isinstance(said, str) else said
+            bare = _BEFORE.sub("", value.strip(_MARKS)) if isinstance(value, str) else value
             score = float(bare) if isinstance(bare, str) and re.fullmatch(r"\d+(\.\d+)?", bare) else number(bare)
             if score is None or not 0 <= score <= 1:
-                raise NoAnswer(f"the answer is no number from 0 to 1: {shown(reply.text)}", reply.text)
+                raise NoAnswer("the answer is no number from 0 to 1", reply.text)
             return Output(score=score)
-        value = value_in(reply.text, self.key, bare=True)
         if value is None and self.key == "answer":
             return Output(text=UNANSWERABLE)
         if not isinstance(value, str) or not value.strip():
-            raise NoAnswer(f"the {self.key} is empty, or no text: {shown(reply.text)}", reply.text)
+            raise NoAnswer(f"the {self.key} is empty, or no text", reply.text)
         return Output(text=value)

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, partial
 from importlib.util import find_spec
-from itertools import compress
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
@@ -30,7 +29,7 @@ from audit.files import parse_json, read_text, toml_of
 from audit.resources import data_file
 from audit.systems.endpoint import Spelled, Text, problem_of, with_variables
 from audit.systems.foreign import number, shown
-from audit.systems.http import Http, HttpFile, Request, fill_request, values_at
+from audit.systems.http import Http, HttpFile, Request, values_at
 from audit.tasks import Input, Output
 from audit.user_models import read_as
 
@@ -58,20 +57,12 @@ class CloudFile(HttpFile):
     words: str = ""
     refused: str = ""
     again: str = ""
-    closed: str = ""
 
 
 @cache
 def rows() -> Mapping[str, Mapping[str, Any]]:
     """Return the rows of the table by the names of their systems."""
     return tomllib.loads(data_file("clouds.toml").read_text("utf-8"))
-
-
-def _is_installed(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:  # the package that it is in
-        return False
 
 
 class Cloud(Http):
@@ -92,20 +83,20 @@ class Cloud(Http):
         super().__init__(path or spec, self.row)
         self._made_of, self._vendor = (spec, path), spec.partition("-")[0]
         self.summary = f"{self.row.vendor}, {self.row.operation}"
-        self.settings = {**self.settings, "languages": list(self.spoken.spoken), "codes": self.spoken.codes}
+        self.settings = {**self.settings, "languages": list(self.languages), "codes": self.codes}
         self.settings |= {"neutral": self.row.neutral} if self.row.neutral is not None else {}
         self.service.variables = sorted({*self.service.variables, *self.row.key})
         self.found: Any = None  # What a vendor's package keeps of its credentials, or the lock of a token
-        self._has_answered = self._renewed = False
 
     def needs(self) -> str | None:
-        if self.row.package and not _is_installed(self.row.package):
-            return install_line(EXTRAS[self.row.package.partition(".")[0]])
+        top = self.row.package.partition(".")[0]
+        if top and not (find_spec(top) and find_spec(self.row.package)):
+            return install_line(EXTRAS[top])
         return super().needs()
 
-    def credentials(self) -> tuple[str, str]:
-        first, second = (os.environ.get(name, "").strip() for name in self.row.key)
-        return first, second
+    def credentials(self) -> Sequence[str]:
+        """Return the values of the variables that the row names as its key."""
+        return [os.environ.get(name, "").strip() for name in self.row.key]
 
     async def ask(self, inputs: Sequence[Input]) -> list[Output]:
         """Return one output per input; a text that the service does not take is not sent."""
@@ -115,7 +106,6 @@ class Cloud(Http):
                 outputs.append(Output() if self.lacks(item) else Output(error=error))
             else:
                 outputs += await super().ask([item])
-                self._has_answered, self._renewed = True, False
         return outputs
 
     def _refused(self, text: str) -> str | None:
@@ -131,7 +121,7 @@ class Cloud(Http):
         """Return what is sent for an input, signed."""
         address, sent, headers = await super().request(inputs)
         if self.row.form:
-            form = urlencode(fill_request(self.sent, inputs, self.spoken), quote_via=quote, safe="")
+            form = urlencode(self.fill(self.sent, inputs), quote_via=quote, safe="")
             sent, headers = form.encode(), {**headers, "Content-Type": "application/x-www-form-urlencoded"}
         request = Request(re.sub(r"(?<!:)//+", "/", with_variables(address)), sent, headers)
         if self._vendor == "baidu":
@@ -158,28 +148,23 @@ class Cloud(Http):
         whether to ask again, and what to change."""
         reason = f"{code}: {words}".strip(": ") if words != code else code
         by_status = problem_of(status, headers, reason) if status >= 300 else None
-        if self._vendor == "baidu" and code in ("110", "111") and not self._renewed:
-            self.service.tokens, self._renewed = {}, True  # it may be 30 days old: once more with a new one
-            return Unanswered(reason)
         if code in self.row.again.split():
             return Unanswered(reason, by_status.after if isinstance(by_status, Unanswered) else None)
-        if code in self.row.closed.split():
-            return Declined(reason)
         if code in self.row.refused.split() or status in (401, 403):
-            reason = f"{self.row.vendor} refuses the credentials; check {self.row.accepted} ({reason})"
-            return Declined(reason, final=not self._has_answered)
+            reason = f"{self.row.vendor} refuses the account; check {self.row.accepted} ({reason})"
+            return Declined(reason, final=True)
         if by_status is None or (status in _ABOUT_TEXTS and not code.startswith("HTTP ")):
             return Declined(reason, inputs=True)
         return by_status
 
     def read(self, document: Any, inputs: Sequence[Input]) -> list[Output]:
         """Return the output in an answer, by the vendor's own function or the paths of the table. Raises BadOutput."""
+        if own := _READ.get(self._made_of[0]):
+            return [own(self, document)]
         path = self.paths.get("score", "")
-        if self._made_of[0] in _READ:
-            return [_READ[self._made_of[0]](self, document)]
         if "{" not in path:
             return super().read(document, inputs)
-        (word,) = values_at(document, self.paths["label"])
+        word = _at(document, self.paths["label"])
         for named in filter(None, (str(word), self.row.labels.get(str(word)))):  # theirs may have no score of its own
             places = {"word": json.dumps(named), "Word": json.dumps(named.capitalize())}
             (score,) = values_at(document, path.format(**places), needed=False)
@@ -187,11 +172,11 @@ class Cloud(Http):
                 return [self.output(word, score)]
         return [self.output(word)]
 
-    def label_of_number(self, number: float) -> tuple[str, float]:
+    def label_of_number(self, value: float) -> tuple[str, float]:
         """Return the label for a number from -1 to 1, and a confidence in it."""
-        if abs(number) <= (self.row.neutral or 0.0):
-            return "neutral", max(0.0, 1 - abs(number))
-        return ("positive" if number > 0 else "negative"), min(1.0, abs(number))
+        if abs(value) <= (self.row.neutral or 0.0):
+            return "neutral", max(0.0, 1 - abs(value))
+        return ("positive" if value > 0 else "negative"), min(1.0, abs(value))
 
     async def close_async(self) -> None:
         """End the connections; the lock of a token belongs to an event loop."""
@@ -221,8 +206,7 @@ def _amazon(cloud: Cloud, request: Request, item: Input) -> Request:
 
     try:
         cloud.found = cloud.found or Session()
-        credentials = cloud.found.get_credentials()
-        if credentials is None:
+        if (credentials := cloud.found.get_credentials()) is None:
             raise Declined(f"set the environment variables {cloud.row.accepted}", final=True)
         frozen = credentials.get_frozen_credentials()
     except BotoCoreError as problem:
@@ -243,8 +227,7 @@ def _azure(cloud: Cloud, request: Request, item: Input) -> Request:
     if "cognitiveservices" in address and "/language/" not in address:  # a resource of one's own has several
         address = address.replace("/translate?", f"/translator/text/v{cloud.row.version}/translate?")
     extra = {"Ocp-Apim-Subscription-Region": cloud.row.region} if cloud.row.region else {}
-    key = os.environ.get(cloud.row.key[0], "").strip()
-    return Request(address, sent, {**headers, **extra, "Ocp-Apim-Subscription-Key": key})
+    return Request(address, sent, {**headers, **extra, "Ocp-Apim-Subscription-Key": cloud.credentials()[0]})
 
 
 def _google(cloud: Cloud, request: Request, item: Input) -> Request:
@@ -391,32 +374,23 @@ def _number_of_google(cloud: Cloud, document: Any) -> Output:
 def _sentences_of_corenlp(cloud: Cloud, document: Any) -> Output:
     """Each sentence is -1, 0 or 1 by its label. The text is neutral up to a mean of `neutral` (.25), so one sentence is
     what it is. The score is the mean of the probability that its sentences have the text's label."""
-    sentences = values_at(document, "sentences[*].sentiment")
-    if not sentences:
-        raise BadOutput("the answer has no sentences")
-    labels = [str(cloud.output(word).label) for word in sentences]
-    signs = {"negative": -1, "neutral": 0, "positive": 1}
-    if unknown := next((label for label in labels if label not in signs), None):
-        raise BadOutput(f"label {unknown!r} is not one of {', '.join(signs)}")
-    label, confidence = cloud.label_of_number(sum(signs[label] for label in labels) / len(labels))
-    shares = values_at(document, "sentences[*].sentimentDistribution", needed=False)
-    if None in shares:
-        return Output(label, confidence)
-    of_label = [cloud.row.labels[word] == label for word in rows()["corenlp"]["labels"]]
-    if wrong := [one for one in shares if not isinstance(one, list) or len(one) != len(of_label)]:
-        raise BadOutput(f"sentimentDistribution must be {len(of_label)} numbers, the answer has {wrong[0]!r}")
-    sums = [min(1.0, sum(_share(value) for value in compress(one, of_label))) for one in shares]
-    return Output(label, sum(sums) / len(sums))
+    signs, labels = {"negative": -1, "neutral": 0, "positive": 1}, list(rows()["corenlp"]["labels"])
+    said = [str(cloud.output(word).label) for word in values_at(document, "sentences[*].sentiment")]
+    if unknown := [label for label in said if label not in signs] or (["none"] if not said else []):
+        raise BadOutput(f"label {unknown[0]!r} is not one of {', '.join(signs)}")
+    label, _ = cloud.label_of_number(sum(signs[one] for one in said) / len(said))
+    places = [place for place, word in enumerate(labels) if cloud.row.labels[word] == label]
+    shares = values_at(document, f"sentences[*].sum(sentimentDistribution[{places[0]}:{places[-1] + 1}])")
+    return Output(label, min(1.0, sum(map(_share, shares)) / len(shares)))
 
 
 def _shares_of_alibaba(cloud: Cloud, document: Any) -> Output:
     """The score is the probability of its label; where that is neutral, 1 - the larger of the others unless the answer
     has its own."""
-    data = _at(document, "Data")
     try:
-        result = _at(json.loads(data), "result")
+        result = _at(json.loads(_at(document, "Data")), "result")
     except (TypeError, ValueError):
-        raise BadOutput(f"Data must be a text that is JSON, the answer has {shown(data)}") from None
+        raise BadOutput(f"Data must be a text that is JSON, the answer has {shown(document)}") from None
     label = cloud.output(_at(result, "sentiment")).label
     scores = {name: result.get(f"{name}_prob") for name in ("positive", "negative", "neutral")}
     if scores["neutral"] is None:
@@ -432,23 +406,27 @@ def _names(cloud: Cloud, document: Any, spans: Callable[[Any], Iterable[tuple[in
         raise BadOutput(f"the answer has no names where they are documented ({problem!r}): {shown(document)}") from None
 
 
-_NAMES: Mapping[str, Callable[[Any], Iterable[tuple[int, int, str]]]] = {
-    "comprehend-entities": lambda of: [(one["BeginOffset"], one["EndOffset"], one["Type"]) for one in of["Entities"]],
-    "azure-entities": lambda of: [
-        (one["offset"], one["offset"] + one["length"], one["category"])
-        for one in of["results"]["documents"][0]["entities"]
-    ],
-    # Proper names alone: "president" is a mention, too.
-    "google-entities": lambda of: [
-        (start := one["text"].get("beginOffset", 0), start + len(one["text"]["content"]), entity["type"])
-        for entity in of["entities"]
-        for one in entity["mentions"]
-        if one["type"] == "PROPER"
-    ],
-}
+def _proper_names_of_google(document: Any) -> Iterable[tuple[int, int, str]]:
+    """Proper names alone: "president" is a mention, too."""
+    for entity in document["entities"]:
+        for text in (one["text"] for one in entity["mentions"] if one["type"] == "PROPER"):
+            start = text.get("beginOffset", 0)
+            yield start, start + len(text["content"]), entity["type"]
+
+
 _READ: Mapping[str, Callable[[Cloud, Any], Output]] = {
-    **{name: partial(_names, spans=spans) for name, spans in _NAMES.items()},
     "google-language": _number_of_google,
     "corenlp": _sentences_of_corenlp,
     "alibaba-sentiment": _shares_of_alibaba,
+    "comprehend-entities": partial(
+        _names, spans=lambda of: ((one["BeginOffset"], one["EndOffset"], one["Type"]) for one in of["Entities"])
+    ),
+    "azure-entities": partial(
+        _names,
+        spans=lambda of: (
+            (one["offset"], one["offset"] + one["length"], one["category"])
+            for one in of["results"]["documents"][0]["entities"]
+        ),
+    ),
+    "google-entities": partial(_names, spans=_proper_names_of_google),
 }

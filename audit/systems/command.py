@@ -1,6 +1,5 @@
-"""A program of the user's in any language as a system: `command:FILE.toml`.
-
-It reads a line of JSON for each input and writes a line of JSON for each output (docs/reference/systems.md)::
+"""A program of the user's in any language as a system: `command:FILE.toml`. It reads a line of JSON for each input,
+until there are no more, and writes one for each output (docs/reference/systems.md)::
 
     {"texts": ["So boring."], "languages": ["en"], "task": "sentiment"}
     {"label": "negative", "score": 0.8}
@@ -12,32 +11,27 @@ import shlex
 import shutil
 import signal
 import subprocess
-import tempfile
-import threading
 import time
-import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from queue import Empty, SimpleQueue
-from typing import IO, Annotated, Any
+from tempfile import TemporaryFile
+from typing import Annotated, Any
 
 from pydantic import Field, Strict
 
 from audit.errors import AuditError, BadOutput, first_line
 from audit.files import parse_json
-from audit.systems.endpoint import HELP, OutputReader, SystemFile, TaskName, mistaken_labels, read_system_file
+from audit.systems.endpoint import EVERY, FromFile, OutputReader, SystemFile, TaskName, read_system_file
 from audit.systems.foreign import shortened, shown
 from audit.tasks import Input, Output, get_task
 from audit.tasks.question_answering import UNANSWERABLE
-from audit.user_models import Allowed, refuse
+from audit.user_models import Allowed
 
-LONGEST = 16 * 1024 * 1024  # Bytes of an answer
-_ENDING = 1.0  # Seconds that a program has to end by itself when nothing more comes
-_WATCHED = 20  # Answers after which there is a wait for a line too many; later only what has come by then is seen
+LONGEST = 64 * 1024 * 1024  # Bytes of the answers to one call
 
 
 class CommandFile(SystemFile):
-    """The content of a file; after `timeout` seconds without an answer the program is ended."""
+    """The content of a file; after `timeout` seconds without a line the program is ended."""
 
     command: Annotated[tuple[str, ...], Strict(False), Allowed('a list of texts, ["python", "mine.py"]', bool)] = Field(
         description="it is the program and its arguments; no shell reads them"
@@ -46,138 +40,92 @@ class CommandFile(SystemFile):
     timeout: float = Field(default=60.0, ge=0.01, le=86_400)
 
 
-_ALLOWED = ("label", "score", "text", "error")
+class Command(FromFile):
+    """A program as a `System`, started for each call. Of one that does not end well with a line for each input, parts
+    are asked anew, down to an input alone: that one is a stored error, with what the program said."""
 
-
-class Ended(Exception):
-    """A program ended, said nothing for too long, or something that is no answer: it is gone. `said` is what it wrote
-    in place of an answer."""
-
-    def __init__(self, reason: str, said: bytes):
-        self.said = said.decode("utf-8", "replace") or None
-        super().__init__(f"{reason}: {shortened(self.said)}" if self.said else reason)
-
-
-class Program:
-    """A running program, asked a line at a time, which ends with this object; when this process is killed, it finds its
-    input closed. Its stderr is a file, so that it never waits for us to read that."""
-
-    def __init__(self, command: Sequence[str]):
-        self.owner = os.getpid()  # A process that is forked from this one must not speak with it
-        self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with this object
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self.errors}
-        try:  # what it starts itself is ended with its session
-            process = subprocess.Popen(list(command), **pipes, start_new_session=True)  # type: ignore[call-overload]
-        except (OSError, ValueError) as problem:
-            raise AuditError(f"the program {command[0]!r} cannot be started ({first_line(problem)})") from problem
-        self.process, self._lines, self._asked = process, SimpleQueue[bytes](), 0
-        threading.Thread(target=_read_lines, args=(process.stdout, self._lines), daemon=True).start()
-        self.end = weakref.finalize(self, _end, process, self.owner)
-
-    def ask(self, line: bytes, seconds: float) -> Any:
-        """Return the JSON that it answers a line with. Raises Ended, and has ended the program then."""
-        answer = b""
-        with suppress(OSError):  # it reads no more: its end says why
-            self.process.stdin.write(line + b"\n")
-            self.process.stdin.flush()
-        try:
-            answer = self._lines.get(timeout=seconds)
-            time.sleep(0.005 if self._asked < _WATCHED else 0)
-            self._asked += 1
-            if answer.endswith(b"\n") and self._lines.empty():
-                return parse_json(answer)
-            if answer.endswith(b"\n"):  # another line would be taken for the answer to another input
-                answer, problem = answer + self._lines.get(), "it wrote more lines than it was asked for"
-            else:
-                with suppress(subprocess.TimeoutExpired):
-                    self.process.wait(_ENDING)
-                problem = f"it ended with status {self.process.poll()} without an answer"  # None: closed its output
-        except Empty:
-            problem = f"no answer within {seconds:g} s; does it flush its output after each line?"
-        except ValueError:  # whatever no JSON stands for, the lines behind it may be other inputs'
-            problem = "it wrote a line that is no JSON"
-        self.end()
-        self.errors.seek(max(0, self.errors.seek(0, os.SEEK_END) - (1 << 14)))
-        words = shortened(" | ".join(self.errors.read().decode("utf-8", "replace").strip().splitlines()[-3:]))
-        raise Ended(f"{problem}; on stderr: {words}" if words else problem, answer)
-
-
-def _read_lines(stdout: IO[bytes], lines: "SimpleQueue[bytes]") -> None:
-    """Hand lines on; the last one, where the program ends, has no line end."""
-    with suppress(ValueError):  # it was closed
-        while line := stdout.readline(LONGEST):
-            lines.put(line)
-    lines.put(b"")
-
-
-def _end(process: "subprocess.Popen[bytes]", owner: int) -> None:
-    """End a program and what it started, its group: kindly, then not; not from a process forked from its owner."""
-    for kill in (signal.SIGTERM, signal.SIGKILL) if os.getpid() == owner else ():
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, kill)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(_ENDING)
-
-
-class Command:
-    """A program as a `System`. It is started when it is first asked, in each process, and kept.
-
-    Where it ends, says nothing in time or writes what is no JSON, the input that it was asked is a stored error, with
-    what the program said on stderr, and it is started again for the next one.
-    """
+    batch_seconds = 20.0  # It may take long to start
 
     def __init__(self, argument: str):
-        self._argument = argument
         self._file = file = read_system_file(CommandFile, argument, "command")
-        refuse(argument, mistaken_labels(file.labels, [file.task]), HELP)
-        self.name, self.version, self.tasks = file.name, file.version, (file.task,)
-        self.deterministic = file.deterministic
-        self.languages: tuple[str, ...] = file.languages or ("*",)
-        self.settings: Mapping[str, object] = {"command": list(file.command), "task": file.task, "labels": file.labels}
+        super().__init__(argument, file, (file.task,), file.languages or (EVERY,))
+        self.settings = {"command": list(file.command), "task": file.task, "labels": file.labels}
         self.summary = f"the program {shlex.join(file.command)}"
         self._read_output = OutputReader(file.labels, [file.task])
-        self.program: Program | None = None
-
-    def __reduce__(self) -> tuple[type["Command"], tuple[str]]:
-        return Command, (self._argument,)  # each process starts its own
 
     def needs(self) -> str | None:
         program = self._file.command[0]
         here = shutil.which(program)
         return None if here else f"there is no program {program!r} here; install it, or name it with its folder"
 
-    def prepare(self) -> None:
-        """Raise AuditError where there is no program; it is started when it is first asked."""
-        if needs := self.needs():
-            raise AuditError(f"system {self.name} cannot run here; {needs}")
-
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         """Return one output per input. Raises AuditError where the program cannot be started."""
-        return [self._output(item) for item in inputs]
+        if not inputs:
+            return []
+        sent = [{"texts": item.texts, "languages": item.languages, "task": self._file.task} for item in inputs]
+        content = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in sent).encode("utf-8", "replace")
+        written, errors, end = _said_by(self._file.command, content, self._file.timeout)
+        lines = written.splitlines()
+        if not end and len(lines) == len(inputs):
+            return [self._output(line) for line in lines]
+        if len(inputs) > 1:
+            at = len(lines) if len(lines) < len(inputs) else len(inputs) // 2
+            parts = inputs[:at], inputs[at : at + 1], inputs[at + 1 :]
+            return [output for part in parts for output in self.run(part)]
+        said = (" | ".join(errors.strip().splitlines()[-3:]), written)
+        words = [end or f"it wrote {len(lines)} lines for one input", *map(shortened, filter(str.strip, said))]
+        return [self._failed("; ".join(words), written or None)]
 
-    def _output(self, item: Input) -> Output:
-        if self.program is None or self.program.owner != os.getpid():
-            self.program = Program(self._file.command)
-        sent = {"texts": item.texts, "languages": item.languages, "task": self._file.task}
-        line = json.dumps(sent, ensure_ascii=False).encode("utf-8", "replace")
-        said, name = None, self._file.command[0]
+    def _failed(self, problem: object, said: str | None) -> Output:
+        return Output(error=f"{self._file.command[0]}: {problem}", text=said)
+
+    def _output(self, line: str) -> Output:
         try:
-            said = self.program.ask(line, self._file.timeout)
-            return get_task(self._file.task).checked(self._read(said))
+            return get_task(self._file.task).checked(self._read(parse_json(line)))
         except BadOutput as problem:
-            return Output(error=f"{name}: {problem}", text=json.dumps(said, ensure_ascii=False))
-        except Ended as problem:
-            self.program = None
-            return Output(error=f"{name}: {problem}", text=problem.said)
+            return self._failed(problem, line)
+        except ValueError:
+            return self._failed(f"it wrote a line that is no JSON: {shortened(line)}", line)
 
     def _read(self, answer: Any) -> Output:
-        if not isinstance(answer, dict) or not answer.keys() <= set(_ALLOWED):
-            raise BadOutput(
-                f"an answer has {', '.join(_ALLOWED)}, of which label and text are texts; not {shown(answer)}"
-            )
+        if not isinstance(answer, dict) or not answer.keys() <= {"label", "score", "text", "error"}:
+            raise BadOutput(f"an answer has label, score, text or error, not {shown(answer)}")
         if (error := answer.get("error")) is not None:
             raise BadOutput(shortened(str(error)))
         text = answer.get("text")
         if text is None and "text" in answer and self._file.task == "question-answering":
             text = UNANSWERABLE
         return self._read_output(answer.get("label"), answer.get("score"), text)
+
+
+def _said_by(command: Sequence[str], sent: bytes, patience: float) -> tuple[str, str, str]:
+    """Return what a program writes on stdout and stderr when it is sent this, and how it ended where that was not by
+    itself with status 0. Whatever it started is ended with it. Raises AuditError where it cannot be started."""
+    with TemporaryFile() as given, TemporaryFile() as written, TemporaryFile() as errors:
+        given.write(sent)
+        given.seek(0)
+        files = {"stdin": given, "stdout": written, "stderr": errors}
+        try:
+            process = subprocess.Popen(list(command), **files, start_new_session=True)  # type: ignore[call-overload]
+        except (OSError, ValueError) as problem:
+            raise AuditError(f"the program {command[0]!r} cannot be started ({first_line(problem)})") from problem
+        end, size, since = "", 0, time.monotonic()
+        try:
+            while process.poll() is None and not end:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(min(patience, 0.2))
+                before, size = size, os.fstat(written.fileno()).st_size
+                since = since if size == before else time.monotonic()
+                if size > LONGEST:
+                    end = f"it wrote more than {LONGEST:,} bytes"
+                elif process.poll() is None and time.monotonic() - since >= patience:
+                    end = f"no line within {patience:g} s; does it flush its output after each line?"
+            end = end or (f"it ended with status {process.returncode}" if process.returncode else "")
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        written.seek(0)
+        errors.seek(max(0, errors.seek(0, os.SEEK_END) - (1 << 14)))
+        said, errors_said = (file.read(LONGEST).decode("utf-8", "replace") for file in (written, errors))
+    return said, errors_said, end

@@ -1,5 +1,5 @@
-"""What every system shares that asks another machine: the TOML file that describes it, asking again, requests without
-secrets. The program and the models of this room read their files here, too."""
+"""What systems share that a TOML file describes, and those among them that ask another machine: the file, reading
+outputs, asking again, requests without secrets."""
 
 import asyncio
 import json
@@ -9,21 +9,20 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from urllib.parse import parse_qsl, quote, quote_plus, urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, Strict, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, Strict, model_validator
 
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered, install_line, installed_extras
 from audit.files import parse_json, read_text, toml_of
 from audit.systems.base import missing
-from audit.systems.foreign import number, shown, tell_heard
+from audit.systems.foreign import number, shortened, shown, tell_heard
 from audit.tasks import Input, Output, get_task, labels_together, spellings, takes_several
 from audit.text.languages import is_code
-from audit.user_models import Allowed, Mistake, UserModel, read_as, sure
+from audit.user_models import Allowed, Mistake, UserModel, read_as, refuse, sure
 
 if TYPE_CHECKING:
     import httpx
@@ -36,17 +35,12 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # Bounds of the random wait after the firs
 LARGEST = 16 * 1024 * 1024  # Bytes of an answer; what is longer is an error, whatever the service says of its length
 WORDS = 300  # Characters kept of what a service says beside an error
 CHARACTERS_OF_TOKEN = 4  # About as many characters of English are a token of a language model; fewer of Chinese
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_SECRET = re.compile(r"(auth|authorization|cookie|token|secret|password|passwd|key)$", re.IGNORECASE)
-_CODE = r"[a-z]{2,3}(?:-[A-Z]\w*)?"
-_PAIR = re.compile(f"{_CODE}-{_CODE}")
-_AGAIN = (408, 425, 429)  # Statuses below 500 after which a request is made again (RFC 9110, RFC 6585, RFC 8470)
-_ABOUT_INPUTS = (400, 413, 414, 422)  # Something is wrong with what was sent: other inputs may do
-_SPENT = re.compile(r"insufficient[ _](quota|balance|credits?)|billing_(hard_limit|not_active)", re.IGNORECASE)
-"""What services say, beside status 402, where the account has no money left: asking again cannot help."""
-_NO_MORE = "this run asks it no more"
 SILENCE = (Unanswered, TimeoutError, ConnectionError)
 """What a call raises that may be answered when it is made again."""
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_SECRET = re.compile(r"(auth|authorization|cookie|token|secret|password|passwd|key)$", re.IGNORECASE)
+_SPENT = re.compile(r"insufficient[ _](quota|balance|credits?)|billing_(hard_limit|not_active)", re.IGNORECASE)
+"""What services say, beside status 402, where the account has no money left: asking again cannot help."""
 File = TypeVar("File", bound=UserModel)
 Answer = TypeVar("Answer")
 
@@ -77,24 +71,24 @@ def _checked_url(url: str) -> str:
     return url
 
 
-def _spelled(value: object) -> object:
-    """Spell a version that is written 2, 1.5 or 2026-11-21, which TOML reads as other things than texts."""
-    return value if isinstance(value, bool | list | dict) else str(value)
+def _are_codes(codes: Iterable[str]) -> bool:
+    return all(code == EVERY or is_code(code) for code in codes)
 
 
 Text = Annotated[str, Allowed("a text in quotes that is not empty", lambda text: bool(text.strip()))]
-Spelled = Annotated[Text, BeforeValidator(_spelled)]
+Spelled = Annotated[Text, BeforeValidator(lambda value: value if isinstance(value, bool | list | dict) else str(value))]
+"""A name or version that may be written 2, 1.5 or 2026-11-21, which TOML reads as other things than texts."""
 TaskName = Annotated[Text, AfterValidator(lambda name: sure(lambda: get_task(name)) and name)]
 Url = Annotated[Text, AfterValidator(_checked_url)]
-Names = Annotated[tuple[str, ...], Strict(False), Allowed('a list of names, for example ["en", "zh"]', bool)]
 Words = Annotated[dict[str, str], Allowed('a table of texts, for example { POS = "positive" }')]
-_PAIRS = Allowed('a list such as ["en-es", "en-pt-BR"]', lambda pairs: all(map(_PAIR.fullmatch, pairs)))
-Pairs = Annotated[tuple[str, ...], Strict(False), _PAIRS]
+Codes = Annotated[dict[str, str], Allowed('a table of codes such as { zh = "zh-CHS" }', _are_codes)]
+_CODES = Allowed('a list of codes such as ["en", "pt-BR"], or ["*"]', lambda codes: bool(codes) and _are_codes(codes))
+Languages = Annotated[tuple[str, ...], Strict(False), _CODES]
 
 
 class Price(UserModel):
-    """What a service takes, in `currency`: for each request, for a million characters of texts that it is sent, for a
-    million tokens in and out. `output_tokens` is how many an answer has, as far as one can say before."""
+    """What a service takes: for each request, for a million characters that it is sent, for a million tokens in and
+    out. `output_tokens` is how many an answer has, as far as one can say before."""
 
     currency: str = "USD"
     call: float = Field(0.0, ge=0)
@@ -104,8 +98,7 @@ class Price(UserModel):
     output_tokens: float = Field(10.0, ge=0)
 
     def of(self, calls: int, characters: int, tokens: float | None = None, answered: float | None = None) -> float:
-        """Return what requests cost that send so many characters and tokens, and get so many tokens; those that were
-        not counted are estimated."""
+        """Return what requests cost; tokens that were not counted are estimated."""
         tokens = characters / CHARACTERS_OF_TOKEN if tokens is None else tokens
         answered = self.output_tokens * calls if answered is None else answered
         per_million = self.characters * characters + self.input_tokens * tokens + self.answers * answered
@@ -118,7 +111,7 @@ class SystemFile(UserModel):
     name: Spelled = Field(description="it is what reports call the system")
     version: Spelled = Field(description="nobody can see from here when it changes: change the version when it does")
     deterministic: bool | None = None  # Whether it always answers the same; None: nobody knows
-    languages: Names | None = None
+    languages: Languages | None = None
     labels: Words = Field({}, repr=False)  # Its own words for labels -> ours
 
 
@@ -128,7 +121,7 @@ class Remote(SystemFile):
 
     url: Url = Field(description="it is the address that requests go to")
     headers: Words = Field({}, repr=False)
-    request: Any = None  # What is sent, or what is sent beside
+    request: JsonValue = None  # What is sent, or what is sent beside
     concurrency: int = Field(8, ge=1, le=1_000)
     timeout: float = Field(30.0, ge=0.01, le=86_400)  # Seconds that a request may take
     tries: int = Field(TRIES, ge=1, le=100)
@@ -137,34 +130,52 @@ class Remote(SystemFile):
     price: Price | None = None
 
     @model_validator(mode="after")
-    def _can_be_sent_and_shown(self) -> "Remote":
-        try:
-            json.dumps(self.request, allow_nan=False)
-        except (TypeError, ValueError):
-            raise Mistake("has a date or a number that JSON does not know", "request") from None
-        said = {"headers": self.headers, "request": self.request, "url": dict(parse_qsl(urlsplit(self.url).query))}
-        for where, part in {**said, "api_key": {"key": getattr(self, "api_key", None)}}.items():
-            for name, value in strings(part):
+    def _can_be_shown(self) -> "Remote":
+        query = dict(parse_qsl(urlsplit(self.url).query))
+        said = {"headers": self.headers, "request": self.request, "url": query, "api_key": getattr(self, "api_key", "")}
+        for where, part in said.items():
+            for name, value in strings(part, where):
                 if value and _SECRET.search(name) and not _VARIABLE.search(value) and "{text" not in value:
                     secret = 'looks like a secret: take it from the environment, for example "${SERVICE_KEY}"'
-                    raise Mistake(secret, where if where == "api_key" else f"{where}.{name}")
+                    raise Mistake(secret, where if name == where else f"{where}.{name}")
         return self
 
 
-def mistaken_labels(labels: Mapping[str, str], tasks: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield words that stand for no label of these tasks, where these have labels of their own."""
-    by_task = [get_task(task).labels for task in tasks]
-    allowed = [label for labels_of in by_task for label in labels_of] if all(by_task) else []
-    if allowed and (unknown := [label for label in labels.values() if label not in allowed]):
-        yield "labels", f"{unknown[0]!r} is no label of {', '.join(tasks)}; allowed are {', '.join(allowed)}"
+class FromFile:
+    """A system that a file describes; `argument` names the file."""
+
+    summary: str
+    settings: Mapping[str, object]
+
+    def __init__(self, argument: str, file: SystemFile, tasks: tuple[str, ...], languages: tuple[str, ...]):
+        self._made_of: tuple[str, ...] = (argument,)
+        self.name, self.version, self.deterministic = file.name, file.version, file.deterministic
+        self.tasks, self.languages = tasks, languages
+        by_task = [get_task(task).labels for task in tasks]
+        allowed = [label for labels in by_task for label in labels] if all(by_task) else file.labels.values()
+        if unknown := [label for label in file.labels.values() if label not in allowed]:
+            wrong = f"{unknown[0]!r} is no label of {', '.join(tasks)}; allowed are {', '.join(allowed)}"
+            refuse(argument, [("labels", wrong)], HELP)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._made_of  # without what it holds, and secrets
+
+    def needs(self) -> str | None:
+        """Return what is missing, None when it can be asked."""
+        raise NotImplementedError
+
+    def prepare(self) -> None:
+        """Raise NotInstalled where something is missing."""
+        if needs := self.needs():
+            raise NotInstalled(f"system {self.name} cannot run here; {needs}")
 
 
 class OutputReader:
-    """Makes outputs of the values in answers. Labels are in the file's words (`labels`: theirs -> ours), or the tasks'
-    in any case; `clean` takes secrets out of a text."""
+    """Makes outputs of the values in answers. Labels are in the file's words, or the tasks' in any case; `clean` takes
+    secrets out of a text."""
 
     def __init__(
-        self, labels: Mapping[str, str], tasks: Sequence[str], clean: Callable[..., str] = lambda text, least=1: text
+        self, labels: Mapping[str, str], tasks: Sequence[str], clean: Callable[..., str] = lambda text, _: text
     ):
         self._labels, self._tasks, self._clean, self._spelling = labels, tasks, clean, spellings(tasks)
 
@@ -176,58 +187,19 @@ class OutputReader:
             label = self._label(label)
         if score is not None and number(score) is None:
             raise BadOutput(f"a score must be a number, the answer has {shown(score)}")
-        if text is not None:
-            if not isinstance(text, str):
-                raise BadOutput(f"a text must be a text, the answer has {shown(text)}")
-            # A short value may be a word of the language, and no text is changed for that.
-            text = self._clean(text, least=8)
-            tell_heard(text)
-        return Output(label, number(score), text)
+        # A short secret may be a word of the language, and no text is changed for that.
+        return Output(label, number(score), None if text is None else self._written(text, "text", 8))
+
+    def _written(self, value: object, what: str, least: int = 1) -> str:
+        if isinstance(value, bool) or not isinstance(value, str | int if what == "label" else str):
+            raise BadOutput(f"a {what} must be a text, the answer has {shown(value)}")
+        written = self._clean(str(value), least)
+        tell_heard(written)
+        return written
 
     def _label(self, value: object) -> str:
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            raise BadOutput(f"a label must be a text, the answer has {shown(value)}")
-        written = self._clean(str(value))
-        tell_heard(written)
+        written = self._written(value, "label")
         return self._labels.get(written) or self._spelling.get(written.strip().casefold(), written)
-
-
-@dataclass(frozen=True)
-class Languages:
-    """The languages that a service translates between (`("*",)`: any), or pairs of them (`en-es`), and its own names
-    for our codes."""
-
-    spoken: tuple[str, ...]
-    pairs: tuple[str, ...] = ()
-    codes: Mapping[str, str] = field(default_factory=dict)
-
-    def mistakes(self) -> Iterator[tuple[str, str]]:
-        """Yield what is no code of a language."""
-        for key, written in (("languages", self.spoken), ("codes", self.codes)):
-            if unknown := next((code for code in written if not is_code(code) and code != EVERY), None):
-                yield key, f"{unknown!r} is no code such as es, zh or pt-BR, nor {EVERY!r} for all languages"
-
-    @property
-    def read(self) -> tuple[str, ...]:
-        """The languages that it translates from."""
-        return tuple(dict.fromkeys(re.sub(f"-{_CODE}$", "", pair) for pair in self.pairs)) or self.spoken
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The part of the description that may change an output."""
-        return {"languages": list(self.spoken), "pairs": list(self.pairs), "codes": dict(self.codes)}
-
-    def has(self, item: Input) -> bool:
-        """Return whether the service translates this input's text into its target, where it has one."""
-        source, target = item.languages[0], item.target
-        if self.pairs or target is None:
-            return target is None or f"{source}-{target}" in self.pairs
-        return self.spoken == (EVERY,) or {source, target} <= {*self.spoken}
-
-    def name(self, item: Input, side: str) -> str:
-        """Return what the service calls the language of the input on this side, "source" or "target"."""
-        code = item.languages[0] if side == "source" else item.target or ""
-        return self.codes.get(code, code)
 
 
 # Asking again
@@ -242,7 +214,7 @@ class Asking:
             import tenacity
             from aiolimiter import AsyncLimiter
 
-        self.tries, self.patience = tries, patience
+        self._times, self._patience = "once" if tries == 1 else f"{tries} times", patience
         self._places = asyncio.Semaphore(limit)
         self._pace: AbstractAsyncContextManager[Any] = AsyncLimiter(1, 1 / rate) if rate else nullcontext()
         # A pause and giving up are the machine's, not a call's, which is why tenacity does not hold them.
@@ -257,23 +229,15 @@ class Asking:
         )
 
     async def ask(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
-        """Return what the call returns, made when there is a place for it and again when it gave no answer.
-
-        Raises what the call raises, Unanswered after the last try, and Declined once the machine is given up.
-        """
+        """Return what the call returns, made when there is a place for it. Raises what the call raises, Unanswered
+        after the last try, and Declined once the machine is given up."""
         async with self._places:  # held between tries: a machine in trouble is asked less
             try:
                 answer: Answer = await self._retrying()(self._once, call)
                 return answer
-            except (*SILENCE, Declined) as problem:
-                words = str(problem) or type(problem).__name__
-                failing = asyncio.get_running_loop().time() - self._failing_since if self._failing_since else 0.0
-                if self._failing_since and failing >= self.patience and not self._given_up:
-                    self._given_up = f"{words}; nothing was answered for {failing:,.0f} s, so {_NO_MORE}"
-                if isinstance(problem, Declined):
-                    raise
-                times = "once" if self.tries == 1 else f"{self.tries} times"
-                raise Unanswered(f"{words} (asked {times})", inputs=getattr(problem, "inputs", False)) from None
+            except SILENCE as problem:
+                words = f"{str(problem) or type(problem).__name__} (asked {self._times})"
+                raise Unanswered(words, inputs=getattr(problem, "inputs", False)) from None
 
     async def _once(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
         now = asyncio.get_running_loop().time
@@ -283,23 +247,31 @@ class Asking:
             await asyncio.sleep(wait)
         if self._given_up:
             raise Declined(self._given_up)
-        began, reached = now(), True  # a machine is there whatever its answer is worth
+        began, is_there = now(), True  # whatever an answer is worth
         try:
             return await call()
-        except SILENCE as problem:
-            reached, after = False, getattr(problem, "after", None) or 0.0
-            self._paused_until = max(self._paused_until, now() + after)
-            if after > self.patience:
-                asks = f"it asks for {after:,.0f} s, patience is {self.patience:,.0f} s"
-                self._given_up = f"{problem}; {asks}, so {_NO_MORE}"
-            raise
-        except Declined as problem:
-            reached = problem.inputs
-            if problem.final:
-                self._given_up = f"{problem}; {_NO_MORE}"
+        except (*SILENCE, Declined) as problem:
+            is_there = isinstance(problem, Declined) and problem.inputs
+            if not is_there:
+                self._note(problem, began, now())
             raise
         finally:
-            self._failing_since = None if reached else self._failing_since or began
+            if is_there:
+                self._failing_since = None
+
+    def _note(self, problem: Exception, began: float, now: float) -> None:
+        """Note a pause that the machine asks for, and give it up where that is too long or nothing else helps."""
+        after = getattr(problem, "after", None) or 0.0
+        self._paused_until = max(self._paused_until, now + after)
+        self._failing_since = self._failing_since or began
+        failing, why = now - self._failing_since, str(problem) or type(problem).__name__
+        if after > self._patience:
+            why += f"; it asks for {after:,.0f} s, patience is {self._patience:,.0f} s"
+        elif failing >= self._patience:
+            why += f"; nothing was answered for {failing:,.0f} s"
+        elif not getattr(problem, "final", False):
+            return
+        self._given_up = self._given_up or f"{why}, so this run asks it no more"
 
 
 def asking_of(asked: Any) -> Asking:
@@ -330,19 +302,14 @@ class Service:
         """Return what is missing, the HTTP client or a variable of the environment; None when it can be asked."""
         if any(missing(module, "") is not None for module in ("httpx", "tenacity", "aiolimiter", "jmespath")):
             return install_line("http")
-        for name in self.variables:
-            value = os.environ.get(name, "").strip()
-            if not value:
-                return f"set the environment variable {name}, which {self.file} names"
-            if not value.isascii() or not value.isprintable():
-                return f"the environment variable {name} must be printable ASCII, without line breaks"
-        return None
+        unset = [name for name in self.variables if not os.environ.get(name, "").strip()]
+        return f"set the environment variable {unset[0]}, which {self.file} names" if unset else None
 
     async def exchange(
         self, address: str, sent: bytes, headers: Mapping[str, str], method: str = "POST"
     ) -> "tuple[int, Mapping[str, str], bytes]":
-        """Return status, headers and content of the answer to one request. Raises Unanswered where there is none,
-        BadOutput for one that cannot be read, NotInstalled where something is missing; call it in `masked`.
+        """Return status, headers and content of the answer to one request, made in `masked`. Raises Unanswered where
+        there is none, BadOutput for one that cannot be read, NotInstalled where something is missing.
 
         Requests are sent one after the other. Else those that follow a hundred answers that come together are made a
         step each in turn and leave together, and the service has nothing to do meanwhile: that cost a quarter.
@@ -361,11 +328,11 @@ class Service:
 
             filled = {name: with_variables(value) for name, value in headers.items()}
             filled["Content-Length"] = str(len(sent))
+            content = bytearray()
             try:
                 request = client.build_request(method, with_variables(address), content=content_sent(), headers=filled)
                 async with asyncio.timeout(self._timeout):
                     response = await client.send(request, stream=True)
-                    content = bytearray()
                     async for part in response.aiter_bytes():
                         content += part
                         if len(content) > LARGEST:
@@ -395,16 +362,13 @@ class Service:
         return httpx.AsyncClient(verify=_certificates(), timeout=None, headers=headers)
 
     async def answer(self, address: str, sent: bytes, headers: Mapping[str, str], method: str = "POST") -> bytes:
-        """Return the content of the answer to one request. Raises what `exchange` raises, and Unanswered and Declined
-        by its status; call it in `masked`."""
+        """Return the content of the answer to one request, made in `masked`. Raises what `exchange` raises, and
+        Unanswered and Declined by its status."""
         status, sent_back, content = await self.exchange(address, sent, headers, method)
         if 200 <= status < 300:
             return content
         words = self.words(content)
-        reason = f"HTTP {status}: {words}".removesuffix(": ")
-        if status == 402 or (status in (403, 429) and _SPENT.search(words)):
-            raise Declined(reason, final=True)
-        raise problem_of(status, sent_back, reason)
+        raise problem_of(status, sent_back, f"HTTP {status}: {words}".removesuffix(": "))
 
     async def close(self) -> None:
         """End the connections; the next request opens others, on any event loop."""
@@ -439,8 +403,7 @@ class Service:
         try:
             yield
         except AuditError as problem:
-            text = " ".join(self.without_secrets(str(problem)).split())
-            problem.args = (text if len(text) <= WORDS else text[: WORDS - 3] + "...",)
+            problem.args = (shortened(self.without_secrets(str(problem)), WORDS),)
             raise
 
     def advice(self, error: str) -> str:
@@ -460,12 +423,14 @@ def _certificates() -> Any:
 
 def problem_of(status: int, headers: Mapping[str, str], reason: str) -> AuditError:
     """Return the error for an answer whose status is none of 2xx: Unanswered where the request may be made again (RFC
-    9110, RFC 6585), else Declined."""
+    9110, RFC 6585, RFC 8470), else Declined."""
     if 300 <= status < 400:
         return Declined(f"HTTP {status}: it leads to {headers.get('location')!r}; name that as the url")
-    if status in _AGAIN or status >= 500:
+    if status == 402 or (status in (403, 429) and _SPENT.search(reason)):
+        return Declined(reason, final=True)
+    if status in (408, 425, 429) or status >= 500:
         return Unanswered(reason, seconds_to_wait(headers.get("retry-after") or ""), inputs=status == 500)
-    return Declined(reason, inputs=status in _ABOUT_INPUTS)
+    return Declined(reason, inputs=status in (400, 413, 414, 422))
 
 
 def seconds_to_wait(after: str) -> float | None:
@@ -484,41 +449,39 @@ def with_variables(text: str) -> str:
     return _VARIABLE.sub(lambda match: os.environ.get(match[1], "").strip(), text)
 
 
-class OverHttp:
+class OverHttp(FromFile):
     """A system that asks a service, which a file describes: a subclass says what is sent and what an answer means.
 
     A run calls `run_async`, many times at once, waits when the service asks for it, and tries again (`Asking`). `run`
     does the same from any executor, one list of inputs at a time.
     """
 
-    tasks: tuple[str, ...]
-    summary: str
-    settings: Mapping[str, object]
-
-    def __init__(self, path: str, file: Remote, service: Service, batch: int = 1):
-        self._made_of: tuple[str, ...] = (path,)
-        self.service, self.batch, self.concurrency = service, batch, file.concurrency
-        self.name, self.version, self.deterministic = file.name, file.version, file.deterministic
+    def __init__(self, path: str, file: Remote, service: Service, tasks: tuple[str, ...], batch: int = 1):
+        translates = "translation" in tasks
+        super().__init__(path, file, tasks, file.languages or ((EVERY,) if translates else ("en",)))
+        self.service, self.batch, self.concurrency, self.advice = service, batch, file.concurrency, service.advice
         self.tries, self.patience, self.rate, self.price = file.tries, file.patience, file.rate, file.price
-        self.spoken = Languages(file.languages or (EVERY,), getattr(file, "pairs", ()), getattr(file, "codes", {}))
-        self.languages: tuple[str, ...] = file.languages or ("en",)
-        self.advice = service.advice
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self._made_of  # without the client and its secrets
+        self.codes: Mapping[str, str] = getattr(file, "codes", {})
+        spoken = {"languages": list(self.languages), "codes": dict(self.codes)}
+        self.spoken_settings: dict[str, Any] = spoken if translates else {}
 
     def needs(self) -> str | None:
         return self.service.needs()
 
     def lacks(self, item: Input) -> bool:
-        """Return whether it does not have this pair of languages."""
-        return not self.spoken.has(item)
+        """Return whether it does not translate this input's text into its target, where it has one."""
+        return item.target is not None and self.languages != (EVERY,) and not {*item.languages} <= {*self.languages}
+
+    def language(self, item: Input, side: str) -> str:
+        """Return what the service calls the language of the input on this side, "source" or "target"."""
+        code = item.languages[0] if side == "source" else item.target or ""
+        return self.codes.get(code, code)
 
     def prepare(self) -> None:
         """Import the HTTP client before there are threads and processes that would import it while others work."""
-        with installed_extras():
-            import httpx  # noqa: F401
-            import tenacity  # noqa: F401
+        super().prepare()
+        import httpx  # noqa: F401
+        import tenacity  # noqa: F401
 
     async def ask(self, inputs: Sequence[Input]) -> list[Output]:
         """Return one output per input, at most `batch`, in order. Raises Unanswered, Declined and BadOutput."""
@@ -530,8 +493,7 @@ class OverHttp:
             return await self.ask(inputs)
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        """Return one output per input, with as many requests at once as allowed, and again where there was no answer.
-        Raises what the first one raised that had none in the end."""
+        """Return one output per input. Raises what the first one raised that had none in the end."""
 
         async def answers() -> list[Output]:
             asking = asking_of(self)

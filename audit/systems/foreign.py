@@ -47,8 +47,7 @@ def alarm(seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def contained() -> Iterator[None]:
-    """Turn whatever foreign code raises in this block into an Exception: `Left` in place of other BaseExceptions, but
-    for `TimeIsOver` and KeyboardInterrupt."""
+    """Turn whatever foreign code raises in this block into an Exception, but for `TimeIsOver` and KeyboardInterrupt."""
     try:
         yield
     except (Exception, TimeIsOver, KeyboardInterrupt):
@@ -59,18 +58,15 @@ def contained() -> Iterator[None]:
 
 @contextmanager
 def foreign(failed: str, seconds: float | None = None) -> Iterator[None]:
-    """Whatever foreign code does in this block is one AuditError, which begins with `failed`; other AuditErrors pass.
-
-    `seconds` is how long it may take, as far as `alarm` can see to it.
-    """
+    """Turn whatever foreign code does in this block, which may take so many `seconds`, into one AuditError, which
+    begins with `failed`; other AuditErrors pass."""
     try:
         with alarm(seconds), contained():
             yield
     except TimeIsOver:
         if seconds is None:  # somebody else's alarm
             raise
-        late = f"no end within {seconds:g} s; a longer time limit gives it more"
-        raise AuditError(f"{failed}: {late}") from None
+        raise AuditError(f"{failed}: no end within {seconds:g} s; a longer time limit gives it more") from None
     except AuditError:
         raise
     except Exception as problem:
@@ -79,22 +75,21 @@ def foreign(failed: str, seconds: float | None = None) -> Iterator[None]:
 
 def message(problem: BaseException) -> str:
     """Return kind and text of an exception."""
-    if isinstance(problem, Left) and problem.__cause__ is not None:
-        problem = problem.__cause__
+    problem = problem.__cause__ or problem if isinstance(problem, Left) else problem
     try:
         return f"{type(problem).__name__}: {problem}".removesuffix(": ")
     except Exception:  # an exception whose own text raises
         return type(problem).__name__
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, most: int = _SHOWN) -> str:
     r"""Return a text of foreign code as part of a sentence: on one line, and the beginning where it is long.
 
     >>> shortened("two\n lines \udcff"), len(shortened("x" * 1000))
     ('two lines \\udcff', 200)
     """
-    line = " ".join(text[: 4 * _SHOWN].split())
-    line = line if len(line) <= _SHOWN else line[: _SHOWN - 3] + "..."
+    line = " ".join(text[: 10 * most].split())
+    line = line if len(line) <= most else line[: most - 3] + "..."
     return line.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -106,10 +101,9 @@ def shown(value: object) -> str:
     """
     try:
         with contained():
-            text = shortened(repr(value))
+            return shortened(repr(value), 60)
     except Exception:  # a repr that raises; a number of more digits than Python spells
         return f"a {type(value).__name__}"
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def number(value: object) -> float | None:

@@ -1,12 +1,4 @@
-"""A system that answers over HTTP, described by a TOML file and named `http:FILE.toml`.
-
-Three lines are enough for a service that takes `{"texts": [...]}` and returns `{"outputs": [{"label": ..., "score":
-...}, ...]}` (docs/reference/systems.md has the whole format)::
-
-    name = "acme"
-    version = "2026-11"
-    url = "http://127.0.0.1:8000/sentiment"
-"""
+"""A system that answers over HTTP, described by a TOML file and named `http:FILE.toml` (docs/reference/systems.md)."""
 
 import json
 import re
@@ -19,15 +11,12 @@ from pydantic import Field, Strict
 from audit.errors import BadOutput
 from audit.systems.endpoint import (
     HELP,
-    Languages,
+    Codes,
     OutputReader,
     OverHttp,
-    Pairs,
     Remote,
     Service,
     TaskName,
-    Words,
-    mistaken_labels,
     read_system_file,
     strings,
     with_variables,
@@ -55,8 +44,7 @@ class HttpFile(Remote):
     """The content of a file."""
 
     tasks: Annotated[tuple[TaskName, ...], Strict(False), Allowed("a list of tasks", bool)] = ("sentiment",)
-    pairs: Pairs = ()
-    codes: Words = Field({}, repr=False)
+    codes: Codes = Field({}, repr=False)
     answer: Places = Places()
     batch: int = Field(16, ge=1, le=10_000)
 
@@ -76,34 +64,27 @@ class Http(OverHttp):
         self.file = file = file or read_system_file(HttpFile, path, "http")
         translates = "translation" in file.tasks
         both = {f"{side}_language": f"{{{side}_language}}" for side in ("source", "target")} if translates else {}
-        self.sent = {"texts": "{texts}", **both} if file.request is None else file.request
-        own = file.answer.model_dump(exclude_none=True)
-        self.paths: dict[str, str] = own or _PATHS.get(file.tasks[0], _LABEL)
+        self.sent: Any = {"texts": "{texts}", **both} if file.request is None else file.request
+        self.paths = file.answer.model_dump(exclude_none=True) or _PATHS.get(file.tasks[0], _LABEL)
         several = any(value == "{texts}" for _, value in strings(self.sent))
         batch = file.batch if several and all("[*]" in path for path in self.paths.values()) else 1
         texts = [file.url, *file.headers.values(), json.dumps(self.sent)]
-        super().__init__(path, file, Service(path, texts, file.timeout), batch)
-        self.tasks, self.summary = file.tasks, f"over HTTP, {file.url}"
+        super().__init__(path, file, Service(path, texts, file.timeout), file.tasks, batch)
+        self.summary = f"over HTTP, {file.url}"
         self.output = OutputReader(file.labels, file.tasks, self.service.without_secrets)
-        if translates:
-            self.languages = self.spoken.read
         refuse(path, self._mistakes(translates), HELP)
-        self.settings = {
-            **{"url": file.url, "headers": file.headers, "request": self.sent, "answer": self.paths},
-            **{"labels": file.labels, **(self.spoken.settings if translates else {})},
-        }
+        about = {"url": file.url, "headers": file.headers, "request": self.sent, "answer": self.paths}
+        self.settings = {**about, "labels": file.labels, **self.spoken_settings}
 
     def _mistakes(self, translates: bool) -> Iterator[tuple[str, str]]:
         """Yield where keys contradict each other, or a text or the language to translate into would be lost."""
-        yield from mistaken_labels(self.file.labels, self.tasks)
-        yield from self.spoken.mistakes()
         item = Input.of(*["<a>", "<b>"][: get_task(self.tasks[0]).texts], target="<into>" if translates else None)
-        sent = json.dumps([self.file.url, fill_request(self.sent, [item], self.spoken)])
+        sent = json.dumps([self.file.url, self.fill(self.sent, [item])])
         if not all(text in sent for text in item.texts):
             places = '"{texts}" (a list of them), "{text}", or of pairs "{text_a}" and "{text_b}"'
             yield "request", f"must have {places} as a value"
-        if translates and not re.search("<into>|{target_language}", sent) and len(self.spoken.pairs) != 1:
-            yield "request", 'must have "{target_language}", or the url, or pairs a single pair: what to translate into'
+        if translates and not re.search("<into>|{target_language}", sent):
+            yield "request", 'must have "{target_language}", or the url: what to translate into'
 
     async def ask(self, inputs: Sequence[Input]) -> list[Output]:
         """Make one request for each language or pair of languages, and none for pairs that it has not."""
@@ -120,8 +101,8 @@ class Http(OverHttp):
         """Return what is sent for inputs, all of the same languages."""
         address = self.file.url
         for side in ("source", "target"):
-            address = address.replace(f"{{{side}_language}}", quote(self.spoken.name(inputs[0], side), safe=""))
-        return Request(address, json.dumps(fill_request(self.sent, inputs, self.spoken)).encode(), self.file.headers)
+            address = address.replace(f"{{{side}_language}}", quote(self.language(inputs[0], side), safe=""))
+        return Request(address, json.dumps(self.fill(self.sent, inputs)).encode(), self.file.headers)
 
     async def exchange(self, request: Request) -> Any:
         """Return the JSON of the answer to a request."""
@@ -137,27 +118,25 @@ class Http(OverHttp):
                 raise BadOutput(f"{len(values[name])} outputs for {len(inputs)} inputs at {path!r}")
         return [self.output(*parts) for parts in zip(*values.values(), strict=True)]
 
+    def fill(self, template: Any, inputs: Sequence[Input]) -> Any:
+        """Return the JSON of a request for inputs, those of one text as a text, others as a list of texts."""
+        if isinstance(template, dict):
+            return {name: self.fill(value, inputs) for name, value in template.items()}
+        if isinstance(template, list):
+            return [self.fill(value, inputs) for value in template]
+        if not isinstance(template, str):
+            return template
+        if template in ("{texts}", "{text}"):
+            contents = [item.text if len(item.texts) == 1 else list(item.texts) for item in inputs]
+            return contents if template == "{texts}" else contents[0]
 
-def fill_request(template: Any, inputs: Sequence[Input], spoken: Languages | None = None) -> Any:
-    """Return the JSON of a request: inputs of one text as a text, others as a list of texts. All are of the
-    same languages, which the service calls as `spoken` says."""
-    if isinstance(template, dict):
-        return {name: fill_request(value, inputs, spoken) for name, value in template.items()}
-    if isinstance(template, list):
-        return [fill_request(value, inputs, spoken) for value in template]
-    if not isinstance(template, str):
-        return template
-    if template in ("{texts}", "{text}"):
-        contents = [item.text if len(item.texts) == 1 else list(item.texts) for item in inputs]
-        return contents if template == "{texts}" else contents[0]
+        def value(place: re.Match[str]) -> str:
+            if place["side"]:
+                return self.language(inputs[0], place["side"])
+            return (*inputs[0].texts, "")[place["half"] == "_b"]
 
-    def value(place: re.Match[str]) -> str:
-        if place["side"]:
-            return spoken.name(inputs[0], place["side"]) if spoken else place[0]
-        return (*inputs[0].texts, "")[place["half"] == "_b"]
-
-    # Variables first, and all texts at once: an input that happens to spell one of them must stay as it is.
-    return _PLACE.sub(value, with_variables(template))
+        # Variables first, and all texts at once: an input that happens to spell one of them must stay as it is.
+        return _PLACE.sub(value, with_variables(template))
 
 
 def values_at(document: Any, path: str, needed: bool = True) -> list[Any]:
@@ -166,10 +145,10 @@ def values_at(document: Any, path: str, needed: bool = True) -> list[Any]:
     import jmespath
 
     *before, inside = (piece.removeprefix(".") or "@" for piece in path.split("[*]", 1))
-    listed = jmespath.search(before[0], document) if before else [document]
-    if not isinstance(listed, list):
-        raise BadOutput(f"the answer has no list where {path!r} has [*], but {shown(listed)}")
     try:
+        listed = jmespath.search(before[0], document) if before else [document]
+        if not isinstance(listed, list):
+            raise BadOutput(f"the answer has no list where {path!r} has [*], but {shown(listed)}")
         values = [jmespath.search(inside, entry) for entry in listed]
     except jmespath.exceptions.JMESPathError:
         raise BadOutput(f"{path!r} of answer is no JMESPath") from None

@@ -2,9 +2,9 @@
 Hugging Face cache, `transformers:FILE.toml`; and what other rooms load of such models.
 
 The tasks are those whose outputs are labels (one text, or a pair, as in inference), similarity, question answering,
-summarization, and translation (`audit.packs.translation.seq2seq`). transformers 5 has a pipeline for the first only.
-Nothing is downloaded, no code of a model is executed, and weights are safetensors or read by torch's restricted
-unpickler.
+summarization, and translation (`audit.packs.translation.seq2seq`). transformers 5 has a pipeline for the first only,
+which cuts long texts off. Nothing is downloaded, no code of a model is executed, and weights are safetensors or read by
+torch's restricted unpickler.
 
 A text that is longer than the model reads is read in windows of as many tokens as it takes, each beginning with the
 last quarter of the one before (of a pair, the first text; the second is in each). The output is the mean of the
@@ -15,7 +15,7 @@ windows. A summary is of the beginning, which is told (`Output.details`).
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,10 +24,10 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field, Strict
 
 from audit import registry
-from audit.errors import AuditError, BadFile, BadOutput, NotInstalled, first_line
+from audit.errors import BadFile, BadOutput, NotInstalled, first_line
 from audit.files import parse_json
 from audit.systems.base import System, missing, package_version
-from audit.systems.endpoint import HELP, Names, Spelled, TaskName, Text, Words, read_system_file
+from audit.systems.endpoint import HELP, Languages, Spelled, TaskName, Text, Words, read_system_file
 from audit.tasks import Input, Output, get_task
 from audit.tasks.question_answering import UNANSWERABLE
 from audit.user_models import UserModel
@@ -40,15 +40,10 @@ _TRANSLATORS = ("marian", "m2m_100", "nllb-moe", "fsmt")  # Kinds of models that
 _CLASSIFIES, _ANSWERS, _GENERATES = "ForSequenceClassification", "ForQuestionAnswering", "ForConditionalGeneration"
 _HEADS = {"question-answering": _ANSWERS, "summarization": _GENERATES, "translation": _GENERATES}
 """What the architecture of a model for a task ends with; for other tasks it classifies texts."""
-_LOADERS = {
-    "question-answering": "AutoModelForQuestionAnswering",
-    "summarization": "AutoModelForSeq2SeqLM",
-    "translation": "AutoModelForSeq2SeqLM",
-    "encoder": "AutoModel",
-}
-"""The class of transformers that reads the weights, where it is not that of classifiers."""
+_LOADERS = {_ANSWERS: "AutoModelForQuestionAnswering", _GENERATES: "AutoModelForSeq2SeqLM"}
 _MODEL_FILES = frozenset({".json", ".txt", ".model", ".spm", ".safetensors", ".bin"})
-_WHOLE, _PIECES, _PIECE = 1 << 20, 256, 4096
+_PIECES, _PIECE = 256, 4096
+_LETTERS = r"0-9A-Za-z\u00c0-\u052f"  # Of alphabets with capitals, whose words are completed
 
 # Files of a model
 
@@ -90,13 +85,11 @@ def fingerprint_of(folder: Path) -> str:
     for file in sorted(file for file in folder.iterdir() if file.suffix in _MODEL_FILES and file.is_file()):
         size = file.stat().st_size
         state.update(f"{file.name}\0{size}\0".encode())
+        pieces, length = (1, size) if size <= _PIECES * _PIECE else (_PIECES, _PIECE)
         with file.open("rb") as opened:
-            if size <= _WHOLE:
-                state.update(opened.read())
-                continue
-            for number in range(_PIECES):
-                opened.seek((size - _PIECE) * number // (_PIECES - 1))
-                state.update(opened.read(_PIECE))
+            for number in range(pieces):
+                opened.seek((size - length) * number // max(1, pieces - 1))
+                state.update(opened.read(length))
     return state.hexdigest()
 
 
@@ -131,7 +124,69 @@ def one_thread() -> None:
         torch.set_num_threads(1)
 
 
-# What is said of a model
+# What is read
+
+
+@dataclass(frozen=True)
+class Window:
+    """A part of an input: tokens, and the first and last character of each token of the text that is cut (None for
+    others, of which the first says that there is no answer)."""
+
+    tokens: dict[str, list[int]]
+    characters: Sequence[tuple[int, int] | None] = ()
+
+    def __len__(self) -> int:
+        return len(self.tokens["input_ids"])
+
+
+class Span(NamedTuple):
+    """Characters of a text, their sum of logits (-inf: there are none), and their probability."""
+
+    sum: float
+    probability: float
+    characters: tuple[int, int] = (0, 0)
+
+
+def best_span(start: Any, end: Any, characters: Sequence[tuple[int, int] | None], longest: int) -> tuple[Span, Span]:
+    """Return the span of at most `longest` tokens of a window with the largest sum of logits, and what stands for no
+    answer. Probabilities are of start and end among the tokens of the context and the first one."""
+    import torch
+
+    places = [place for place, at in enumerate(characters) if at is not None]
+    total = start[[0, *places]].logsumexp(0) + end[[0, *places]].logsumexp(0)
+    sums = start[places][:, None] + end[places][None, :]
+    at = torch.tensor(places)
+    apart = at[None, :] - at[:, None]
+    sums = sums.masked_fill((apart < 0) | (apart >= longest), -math.inf)
+    best, span = torch.tensor(-math.inf), (0, 0)
+    if places:
+        first, last = divmod(int(sums.argmax()), len(places))
+        best = sums[first, last]
+        span = (characters[places[first]] or (0, 0))[0], (characters[places[last]] or (0, 0))[1]
+    nothing = start[0] + end[0]
+    chances = [(value - total).exp().clamp(max=1).item() for value in (best, nothing)]
+    return Span(best.item(), chances[0], span), Span(nothing.item(), chances[1])
+
+
+def whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span with the rest of the words that it begins or ends in.
+
+    >>> whole_words("In Paris, 1889.", 5, 12)
+    (3, 14)
+    """
+    words = [word.span() for word in re.finditer(f"[{_LETTERS}]+", text)]
+    begins = (first for first, last in words if first < start < last)
+    ends = (last for first, last in words if first < end < last)
+    return next(begins, start), next(ends, end)
+
+
+def by_length(texts: Sequence[Sized], size: int) -> list[list[int]]:
+    """Return places of texts in batches of about the same length, the shortest first: less is padded."""
+    order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+    return [order[start : start + size] for start in range(0, len(order), size)]
+
+
+# The system
 
 
 class PipelineFile(UserModel):
@@ -142,7 +197,7 @@ class PipelineFile(UserModel):
     revision: Text | None = None
     task: TaskName | None = None
     labels: Words = Field({}, repr=False)  # The model's own words for labels -> ours
-    languages: Names | None = None
+    languages: Languages | None = None
     device: Text = "cpu"
     dtype: Literal["float32", "float16", "bfloat16"] = "float32"
     batch: int = Field(16, ge=1, le=10_000)
@@ -153,243 +208,145 @@ class PipelineFile(UserModel):
     pair: Text | None = None
 
 
-@dataclass(frozen=True)
-class Described:
-    """A model: its file (or what was written in place of one), its directory, its configuration and architecture, its
-    own words for its labels in the order of their numbers, its task, and the kind of its outputs: label, labels,
-    number, encoder, or its task."""
-
-    spec: str
-    file: PipelineFile
-    folder: Path
-    config: Mapping[str, Any]
-    head: str
-    names: Sequence[str]
-    task: str = ""
-    kind: str = ""
-
-
-def described(argument: str) -> Described:
-    """Return what `transformers:ARGUMENT` means; behind `#` a model that translates may have its pair of languages.
-
-    Reads small files only. Raises AuditError where nothing is named, NotInstalled where there is no such model, BadFile
-    for what is wrong with the file or does not fit the model: what it lacks would be filled with random numbers.
-    """
-    if argument.endswith(".toml") or not argument.strip():
-        file = read_system_file(PipelineFile, argument.strip(), "transformers")
-    else:
-        model, mark, pair = argument.partition("#")
-        named = {"name": f"{Path(model).name}#{pair}", "pair": pair} if pair else {}
-        file = PipelineFile.model_validate({"model": model, **({"task": "translation"} if mark else {}), **named})
-    folder = model_folder(file.model, file.revision)
-    if folder is None:
-        raise NotInstalled(f"{argument.rstrip('#')}: {absent_model(file.model)}")
-    config = model_json(folder, "config.json")
-    if not config:
-        raise BadFile(f"{folder}: config.json is absent, so this is no model of transformers")
-    names = config.get("id2label") or {str(place): f"LABEL_{place}" for place in range(config.get("num_labels") or 2)}
-    ordered = [str(name) for _, name in sorted(names.items(), key=lambda item: int(item[0]))]
-    about = Described(argument, file, folder, config, "".join(config.get("architectures") or []), ordered)
-    task, several = file.task or _task_of(about), config.get("problem_type") == "multi_label_classification"
-    if task in _HEADS:
-        kind, wanted = task, _HEADS[task]
-        fits = about.head.endswith(wanted) or (wanted == _GENERATES and bool(config.get("is_encoder_decoder")))
-    elif task == "similarity":
-        kind, wanted = "encoder", f"an encoder, or {_CLASSIFIES} with one number"
-        fits = not about.head.endswith(tuple(_HEADS.values()))
-        if about.head.endswith(_CLASSIFIES):
-            kind, fits = "number", len(ordered) == 1
-    else:
-        kind, wanted = "labels" if several else "label", _CLASSIFIES
-        fits = about.head.endswith(wanted) and get_task(task).question_kind == "input"
-    if not fits:
-        raise BadFile(f"{argument}: the model is {about.head or 'of no architecture'}; for {task} it must be {wanted}")
-    if kind in ("label", "labels") and bool(getattr(get_task(task), "parts", ())) != several:
-        number = "any number of labels" if several else "one label"
-        raise BadFile(f"{argument}: the model gives a text {number}; {task} is not made for that")
-    return replace(about, task=task, kind=kind)
-
-
-def _task_of(about: Described) -> str:
-    """Return the task that a model's configuration says it is for. Raises BadFile where it does not."""
-    config, head, names = about.config, about.head, about.names
-    if config.get("model_type") in _TRANSLATORS:
-        return "translation"
-    if head.endswith(_ANSWERS):
-        return "question-answering"
-    if (about.folder / "modules.json").is_file() or (head.endswith(_CLASSIFIES) and len(names) == 1):
-        return "similarity"
-    if head.endswith(_CLASSIFIES) and not all(re.fullmatch(r"(LABEL_)?\d+", name) for name in names):
-        for task in ("sentiment", "inference"):
-            if {name.casefold() for name in names} <= set(get_task(task).labels):
-                return task
-        mark = "+" if config.get("problem_type") == "multi_label_classification" else ","
-        if not any(mark in name for name in names):
-            return f"classification/{mark.join(names)}"
-    raise BadFile(
-        f"{about.spec}: the model ({head or 'no architecture'}; labels {', '.join(names[:6]) or 'none'}) does not say "
-        f"its task; write a file with model = {str(about.folder)!r}, task and labels, and name that ({HELP})"
-    )
-
-
-def _labels_of(about: Described) -> tuple[str, ...]:
-    """Return our label for each of the model's numbers; nothing where an output is no label. Raises BadFile for a map
-    that misses a label, or has a wrong one."""
-    if about.kind not in ("label", "labels"):
-        return ()
-    task, written, names = get_task(about.task), about.file.labels, about.names
-    allowed = getattr(task, "parts", ()) or task.labels
-    spelling = {label.casefold(): label for label in allowed}
-    ours = [written.get(name) or spelling.get(name.casefold()) or "" for name in names]
-    wrong = [name for name in written if name not in names] + [label for label in ours if label not in (*allowed, "")]
-    if wrong or "" in ours:
-        unsaid = ", ".join(name for name, label in zip(names, ours, strict=True) if not label)
-        problem = f"{wrong[0]!r} is none here" if wrong else f"nothing says what is meant by {unsaid}"
-        raise BadFile(
-            f"{about.spec}, labels: {problem}; for each of {', '.join(names)} write which of {', '.join(allowed)} it "
-            f'is, as in labels = {{ "{names[0]}" = "{allowed[0] if allowed else "..."}" }}'
-        )
-    return tuple(ours)
-
-
-def _pooling_of(about: Described) -> str:
-    """Return how an encoder makes one vector of a text: as the file says, else as sentence-transformers wrote beside
-    it, else the mean. Raises BadFile for a way that is not known here."""
-    pooling = model_json(about.folder / "1_Pooling", "config.json")
-    ways = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first"}
-    chosen = [name for name, value in pooling.items() if name.startswith("pooling_mode_") and value is True]
-    if not about.file.pooling and (len(chosen) > 1 or not set(chosen) <= set(ways)):
-        raise BadFile(f'{about.spec}: {", ".join(chosen)} is not known here; write pooling = "mean" or "first"')
-    return about.file.pooling or (ways[chosen[0]] if chosen else "mean")
-
-
-def _longest_of(about: Described) -> int:
-    """Return the tokens of a text, or of a pair, that are read at once."""
-    config, tokenizer = about.config, model_json(about.folder, "tokenizer_config.json")
-    positions = config.get("max_position_embeddings") or config.get("n_positions") or _LENGTH
-    if positions > 0 and "roberta" in str(config.get("model_type")):
-        positions -= int(config.get("pad_token_id") or 1) + 1  # its first positions are never used
-    said = about.file.max_length or positions
-    return int(min(said, positions, tokenizer.get("model_max_length") or positions))
-
-
-def _own_settings(about: Described, labels: Sequence[str]) -> dict[str, Any]:
-    """Return what may change an output of a model of this kind, beside what may change those of all."""
-    if about.kind == "number":
-        return {"scale": list(about.file.scale) if about.file.scale else "sigmoid"}
-    if about.kind == "encoder":
-        return {"pooling": _pooling_of(about), "score": "cosine"}
-    if about.kind == "summarization":
-        own = model_json(about.folder, "generation_config.json")
-        own |= (about.config.get("task_specific_params") or {}).get("summarization") or {}
-        longest = own.get("max_length") or own.get("max_new_tokens") or _SUMMARY
-        beams = about.file.beams or own.get("num_beams") or 1
-        return {"beams": beams, "longest_summary": longest, "prefix": own.get("prefix", "")}
-    return {"labels": list(labels)} if about.kind in ("label", "labels") else {}
-
-
-# What is read
-
-
-@dataclass(frozen=True)
-class Window:
-    """A part of an input: tokens, the first and last character of each token of the text that is cut (None for others),
-    and the place whose logits say that there is no answer."""
-
-    tokens: dict[str, list[int]]
-    characters: Sequence[tuple[int, int] | None] = ()
-    null: int = 0
-
-    def __len__(self) -> int:
-        return len(self.tokens["input_ids"])
-
-
-class Best(NamedTuple):
-    """What one window says: the best span (its sum of logits, -inf where there is none, its characters, its
-    probability) and no answer at all."""
-
-    sum: float
-    span: tuple[int, int]
-    probability: float
-    null_sum: float
-    null_probability: float
-
-
-def best_span(start: Any, end: Any, window: Window, longest: int) -> Best:
-    """Return the span of at most `longest` tokens of a window with the largest sum of logits, and what stands for no
-    answer. Probabilities are of start and end among the tokens of the context and the null place."""
-    import torch
-
-    places = [place for place, at in enumerate(window.characters) if at is not None]
-    known = [*places, window.null]
-    total = start[known].logsumexp(0) + end[known].logsumexp(0)
-    null = start[window.null] + end[window.null]
-    sums = start[places][:, None] + end[places][None, :]
-    at = torch.tensor(places)
-    apart = at[None, :] - at[:, None]
-    sums = sums.masked_fill((apart < 0) | (apart >= longest), -math.inf)
-    best, span = torch.tensor(-math.inf), (0, 0)
-    if places:
-        first, last = divmod(int(sums.argmax()), len(places))
-        best = sums[first, last]
-        span = (window.characters[places[first]] or (0, 0))[0], (window.characters[places[last]] or (0, 0))[1]
-    probability, null_probability = ((value - total).exp().clamp(max=1).item() for value in (best, null))
-    return Best(best.item(), span, probability, null.item(), null_probability)
-
-
-def whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span with the rest of the words that it begins or ends in. Writing without capitals has no words to
-    complete.
-
-    >>> whole_words("In Paris, 1889.", 5, 12)
-    (3, 14)
-    """
-
-    def in_word(at: int) -> bool:
-        return text[at].isdigit() or text[at].lower() != text[at].upper()
-
-    while 0 < start < len(text) and in_word(start - 1) and in_word(start):
-        start -= 1
-    while 0 < end < len(text) and in_word(end - 1) and in_word(end):
-        end += 1
-    return start, end
-
-
-def by_length(lengths: Iterable[int], size: int) -> list[list[int]]:
-    """Return places of texts in batches of about the same length, the shortest first: less is padded."""
-    known = list(lengths)
-    order = sorted(range(len(known)), key=known.__getitem__)
-    return [order[start : start + size] for start in range(0, len(order), size)]
-
-
 def transformers(argument: str) -> System:
     """Return the system `transformers:ARGUMENT`; of a model that translates the one that `seq2seq:` names, which knows
     how models are told languages."""
-    if described(argument).task != "translation":
-        return Pipeline(argument)
+    made = Pipeline(argument)
+    if made.tasks != ("translation",):
+        return made
     system: System = registry.systems.get("seq2seq")(argument)
     return system
 
 
 class Pipeline:
-    """A model as a `System`, one task of its own. Creating it reads small files; raises what `described` raises."""
+    """A model as a `System`, one task of its own; behind `#` a model that translates may have its pair of languages.
+
+    Creating it reads small files. Raises AuditError where nothing is named, NotInstalled where there is no such model,
+    BadFile for what is wrong with the file or does not fit the model: what it lacks would be filled with random
+    numbers.
+    """
 
     def __init__(self, argument: str):
-        self.about = about = described(argument)
-        self._argument, self.file = argument, about.file
+        self.spec = argument
+        if argument.endswith(".toml") or not argument.strip():
+            self.file = read_system_file(PipelineFile, argument.strip(), "transformers")
+        else:
+            model, mark, pair = argument.partition("#")
+            named = {"name": f"{Path(model).name}#{pair}", "pair": pair} if pair else {}
+            translates = {"task": "translation"} if mark else {}
+            self.file = PipelineFile.model_validate({"model": model, **translates, **named})
+        folder = model_folder(self.file.model, self.file.revision)
+        if folder is None:
+            raise NotInstalled(f"{argument.rstrip('#')}: {absent_model(self.file.model)}")
+        self.folder, self.config = folder, model_json(folder, "config.json")
+        if not self.config:
+            raise BadFile(f"{folder}: config.json is absent, so this is no model of transformers")
+        numbered = self.config.get("id2label") or {
+            at: f"LABEL_{at}" for at in range(self.config.get("num_labels") or 2)
+        }
+        self.names = [str(name) for _, name in sorted(numbered.items(), key=lambda item: int(item[0]))]
+        self.head = "".join(self.config.get("architectures") or [])
+        self.task = self.file.task or self._said_task()
+        self.kind = self._kind()
         self.name = self.file.name or Path(self.file.model).name
-        self.version = f"{fingerprint_of(about.folder)}, transformers {package_version('transformers')}"
-        self.tasks: tuple[str, ...] = (about.task,)
+        self.version = f"{fingerprint_of(folder)}, transformers {package_version('transformers')}"
+        self.tasks: tuple[str, ...] = (self.task,)
         self.languages: tuple[str, ...] = self.file.languages or ("*",)
         self.summary = f"model {self.file.model} (transformers)"
-        self.labels, self.longest = _labels_of(about), _longest_of(about)
-        self._own = _own_settings(about, self.labels)
-        shared = {"task": about.task, "dtype": self.file.dtype, "max_length": self.longest}
+        self.labels, self.longest = self._label_names(), self._longest()
+        self._own = self._own_settings()
+        shared = {"task": self.task, "dtype": self.file.dtype, "max_length": self.longest}
         self.settings: Mapping[str, object] = {**shared, **self._own}
         self._model: Any = None
 
     def __reduce__(self) -> tuple[type["Pipeline"], tuple[str]]:
-        return type(self), (self._argument,)  # a worker loads the model itself
+        return type(self), (self.spec,)  # a worker loads the model itself
+
+    def _said_task(self) -> str:
+        """Return the task that the model's configuration says it is for. Raises BadFile where it does not."""
+        head, names = self.head, self.names
+        if self.config.get("model_type") in _TRANSLATORS:
+            return "translation"
+        if head.endswith(_ANSWERS):
+            return "question-answering"
+        if (self.folder / "modules.json").is_file() or (head.endswith(_CLASSIFIES) and len(names) == 1):
+            return "similarity"
+        if head.endswith(_CLASSIFIES) and not all(re.fullmatch(r"(LABEL_)?\d+", name) for name in names):
+            for task in ("sentiment", "inference"):
+                if {name.casefold() for name in names} <= set(get_task(task).labels):
+                    return task
+            mark = "+" if self.config.get("problem_type") == "multi_label_classification" else ","
+            if not any(mark in name for name in names):
+                return f"classification/{mark.join(names)}"
+        raise BadFile(
+            f"{self.spec}: the model ({head or 'no architecture'}; labels {', '.join(names[:6]) or 'none'}) does not "
+            f"say its task; write a file with model = {str(self.folder)!r}, task and labels, and name that ({HELP})"
+        )
+
+    def _kind(self) -> str:
+        """Return the kind of outputs: label, labels, number, encoder, or the task. Raises BadFile where the model is
+        not made for the task."""
+        head, task, several = self.head, self.task, self.config.get("problem_type") == "multi_label_classification"
+        if task in _HEADS:
+            kind, wanted = task, _HEADS[task]
+            fits = head.endswith(wanted) or (wanted == _GENERATES and bool(self.config.get("is_encoder_decoder")))
+        elif task == "similarity":
+            kind, wanted = "encoder", f"an encoder, or {_CLASSIFIES} with one number"
+            fits = not head.endswith(tuple(_HEADS.values()))
+            if head.endswith(_CLASSIFIES):
+                kind, fits = "number", len(self.names) == 1
+        else:
+            kind, wanted = "labels" if several else "label", _CLASSIFIES
+            fits = head.endswith(wanted) and get_task(task).question_kind == "input"
+        if not fits:
+            raise BadFile(f"{self.spec}: the model is {head or 'of no architecture'}; for {task} it must be {wanted}")
+        if kind in ("label", "labels") and bool(getattr(get_task(task), "parts", ())) != several:
+            number = "any number of labels" if several else "one label"
+            raise BadFile(f"{self.spec}: the model gives a text {number}; {task} is not made for that")
+        return kind
+
+    def _label_names(self) -> tuple[str, ...]:
+        """Return our label for each of the model's numbers; nothing where an output is no label. Raises BadFile for a
+        map that misses a label, or has a wrong one."""
+        if self.kind not in ("label", "labels"):
+            return ()
+        task, written, names = get_task(self.task), self.file.labels, self.names
+        allowed = getattr(task, "parts", ()) or task.labels
+        spelling = {label.casefold(): label for label in allowed}
+        ours = [written.get(name) or spelling.get(name.casefold()) or "" for name in names]
+        if not {*ours} <= {*allowed} or not {*written} <= {*names}:
+            raise BadFile(
+                f"{self.spec}, labels: for each of {', '.join(names)} write which of {', '.join(allowed)} it is, as in "
+                f'labels = {{ "{names[0]}" = "{allowed[0] if allowed else "..."}" }}'
+            )
+        return tuple(ours)
+
+    def _longest(self) -> int:
+        """Return the tokens of a text, or of a pair, that are read at once."""
+        positions = self.config.get("max_position_embeddings") or self.config.get("n_positions") or _LENGTH
+        if positions > 0 and "roberta" in str(self.config.get("model_type")):
+            positions -= int(self.config.get("pad_token_id") or 1) + 1  # its first positions are never used
+        of_tokenizer = model_json(self.folder, "tokenizer_config.json").get("model_max_length")
+        return int(min(self.file.max_length or positions, positions, of_tokenizer or positions))
+
+    def _own_settings(self) -> dict[str, Any]:
+        """Return what may change an output of a model of this kind, beside what may change those of all."""
+        if self.kind == "number":
+            return {"scale": list(self.file.scale) if self.file.scale else "sigmoid"}
+        if self.kind == "encoder":  # as the file says, else as sentence-transformers wrote beside it, else the mean
+            pooling = model_json(self.folder / "1_Pooling", "config.json")
+            ways = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first"}
+            chosen = [name for name, value in pooling.items() if name.startswith("pooling_mode_") and value is True]
+            if not self.file.pooling and (len(chosen) > 1 or not set(chosen) <= set(ways)):
+                raise BadFile(f'{self.spec}: {", ".join(chosen)} is not known; write pooling = "mean" or "first"')
+            return {"pooling": self.file.pooling or (ways[chosen[0]] if chosen else "mean"), "score": "cosine"}
+        if self.kind == "summarization":
+            own = model_json(self.folder, "generation_config.json")
+            own |= (self.config.get("task_specific_params") or {}).get("summarization") or {}
+            longest = own.get("max_length") or own.get("max_new_tokens") or _SUMMARY
+            beams = self.file.beams or own.get("num_beams") or 1
+            return {"beams": beams, "longest_summary": longest, "prefix": own.get("prefix", "")}
+        return {"labels": list(self.labels)} if self.labels else {}
 
     def needs(self) -> str | None:
         return missing("torch", INSTALL) or missing("transformers", INSTALL)
@@ -399,12 +356,7 @@ class Pipeline:
         loaded where they are needed. Raises NotInstalled and BadFile."""
         if needs := self.needs():
             raise NotInstalled(f"system {self.name} cannot run here; {needs}")
-        self._tokenizer = load_tokenizer(self.about.folder)
-
-    def run(self, inputs: Sequence[Input]) -> list[Output]:
-        self.load()
-        runs = {"question-answering": self._answers, "summarization": self._summaries, "encoder": self._similarities}
-        return runs.get(self.about.kind, self._classes)(inputs)
+        self._tokenizer = load_tokenizer(self.folder)
 
     def load(self) -> None:
         """Load the model where it is not yet. Raises BadFile where its weights are not all there."""
@@ -415,24 +367,25 @@ class Pipeline:
 
         self.prepare()
         one_thread()  # before anything is loaded: each of our processes has a core of its own
-        about, dtype = self.about, getattr(torch, self.file.dtype)
-        kind = getattr(transformers, _LOADERS.get(about.kind, "AutoModelForSequenceClassification"))
-        model, loading = load_part(kind, about.folder, weights_only=True, output_loading_info=True, dtype=dtype)
-        spare = "pooler." if about.kind == "encoder" else "\0"  # nothing is read off it
+        head = _HEADS.get(self.task, "")
+        loader = "AutoModel" if self.kind == "encoder" else _LOADERS.get(head, f"AutoModel{_CLASSIFIES}")
+        options = {"weights_only": True, "output_loading_info": True, "dtype": getattr(torch, self.file.dtype)}
+        model, loading = load_part(getattr(transformers, loader), self.folder, **options)
+        spare = "pooler." if self.kind == "encoder" else "\0"  # nothing is read off it
         if absent := sorted(name for name in loading["missing_keys"] if not name.startswith(spare)):
             # They would be random numbers.
-            raise BadFile(f"{about.spec}: weights are missing ({', '.join(absent[:3])}); train or download it again")
-        try:
-            self._model = model.to(self.file.device).eval()
-        except (RuntimeError, AssertionError, NotImplementedError) as problem:  # whatever a device makes torch raise
-            device = f"{self.file.device!r} cannot be used here ({first_line(problem)})"
-            raise AuditError(f"{about.spec}, device: {device}; cpu always can") from problem
+            raise BadFile(f"{self.spec}: weights are missing ({', '.join(absent[:3])}); train or download it again")
+        self._model = model.to(self.file.device).eval()
+
+    def run(self, inputs: Sequence[Input]) -> list[Output]:
+        self.load()
+        runs = {"question-answering": self._answers, "summarization": self._summaries, "encoder": self._similarities}
+        return runs.get(self.kind, self._classes)(inputs)
 
     def _windows(self, texts: Sequence[str], part: int = 0) -> list[Window]:
         """Return the windows of an input, that of its texts in which `part` is too long; none: it cannot be read."""
         whole = self._tokenizer(*texts, verbose=False)
-        answers = self.about.kind == "question-answering"
-        if not answers and len(whole["input_ids"]) <= self.longest:
+        if self.kind != "question-answering" and len(whole["input_ids"]) <= self.longest:
             return [Window(dict(whole))]
         beside = ["" if place == part else text for place, text in enumerate(texts)]
         room = self.longest - len(self._tokenizer(*beside, verbose=False)["input_ids"])
@@ -449,11 +402,10 @@ class Pipeline:
         )
         names = [name for name in ("input_ids", "attention_mask", "token_type_ids") if name in read]
         windows = []
-        for place, ids in enumerate(read["input_ids"]):
-            sides = zip(read.sequence_ids(place), read["offset_mapping"][place], strict=True)
+        for place, offsets in enumerate(read["offset_mapping"]):
+            sides = zip(read.sequence_ids(place), offsets, strict=True)
             characters = [(at[0], at[1]) if side == part and at[1] > at[0] else None for side, at in sides]
-            null = ids.index(self._tokenizer.cls_token_id) if self._tokenizer.cls_token_id in ids else 0
-            windows.append(Window({name: read[name][place] for name in names}, characters, null))
+            windows.append(Window({name: read[name][place] for name in names}, characters))
         return windows
 
     def _asked(self, read: Sequence[Sequence[Window]]) -> Iterator[tuple[int, Window, Any]]:
@@ -463,7 +415,7 @@ class Pipeline:
         import torch
 
         flat = [(place, window) for place, windows in enumerate(read) for window in windows]
-        for batch in by_length((len(window) for _, window in flat), self.file.batch):
+        for batch in by_length([window for _, window in flat], self.file.batch):
             chosen = [flat[number] for number in batch]
             padded = self._tokenizer.pad([window.tokens for _, window in chosen], return_tensors="pt")
             with torch.inference_mode():
@@ -485,40 +437,35 @@ class Pipeline:
         """Return a label with its probability, the set of labels that are more probable than not, with that of the set,
         or the similarity that a pair classifier says as one number."""
         read = [self._windows(item.texts) for item in inputs]
-        kind, scale = self.about.kind, self.file.scale
-
-        def shares(said: Any, _: Window) -> Any:
-            logits = said["logits"]
-            if kind == "number" and scale:
-                return ((logits - scale[0]) / (scale[1] - scale[0])).clamp(0, 1)
-            return logits.softmax(-1) if kind == "label" else logits.sigmoid()
-
+        averages = self._averages(read, lambda said, _: self._shares(said["logits"]))
         return [
-            self._class(row.tolist()) if windows else Output(error=self._too_long(item))
-            for item, windows, row in zip(inputs, read, self._averages(read, shares), strict=True)
+            self._class(row.tolist()) if windows else self._too_long(item)
+            for item, windows, row in zip(inputs, read, averages, strict=True)
         ]
 
+    def _shares(self, logits: Any) -> Any:
+        if self.kind == "number" and (scale := self.file.scale):
+            return ((logits - scale[0]) / (scale[1] - scale[0])).clamp(0, 1)
+        return logits.softmax(-1) if self.kind == "label" else logits.sigmoid()
+
     def _class(self, values: Sequence[float]) -> Output:
-        if self.about.kind == "number":
+        if self.kind == "number":
             return Output(score=min(1.0, values[0]))
-        if self.about.kind == "label":
+        if self.kind == "label":
             best = max(range(len(values)), key=values.__getitem__)
             return Output(self.labels[best], min(1.0, values[best]))
-        task: Any = get_task(self.about.task)
+        task: Any = get_task(self.task)
         chosen = [label for label, value in zip(self.labels, values, strict=True) if value > 0.5]
         return Output(task.together(chosen), math.prod(max(value, 1 - value) for value in values))
 
-    def _too_long(self, item: Input) -> str:
+    def _too_long(self, item: Input) -> Output:
         asked = len(self._tokenizer(item.texts[-1], "", verbose=False)["input_ids"])
-        return f"the second text has {asked:,} tokens, the model reads {self.longest:,} with the first"
+        return Output(error=f"the second text has {asked:,} tokens, the model reads {self.longest:,} with the first")
 
     def _similarities(self, inputs: Sequence[Input]) -> list[Output]:
-        """Return the cosine of two texts' vectors, 0 where it is negative. A vector is the mean of the tokens' or the
-        first one's.
+        """Return the cosine of two texts' vectors (the mean of the tokens' or the first one's), 0 where it is negative.
 
-        Source: Reimers and Gurevych, "Sentence-BERT: sentence embeddings using Siamese BERT-networks" (EMNLP 2019),
-        section 3.
-        """
+        Source: Reimers and Gurevych, "Sentence-BERT" (EMNLP 2019), section 3."""
         import torch
 
         read = [self._windows([text]) for item in inputs for text in item.texts]
@@ -542,37 +489,32 @@ class Pipeline:
         understanding" (NAACL 2019), sections 4.2 and 4.3, and its script for SQuAD.
         """
         read = [self._windows((question, context), part=1) for context, question in (item.texts for item in inputs)]
-        bests: list[list[Best]] = [[] for _ in inputs]
+        found: list[list[tuple[Span, Span]]] = [[] for _ in inputs]
         for place, window, said in self._asked(read):
-            bests[place].append(best_span(said["start_logits"], said["end_logits"], window, _ANSWER))
-        outputs = []
-        for item, found in zip(inputs, bests, strict=True):
-            if not found:
-                outputs.append(Output(error=self._too_long(item)))
-                continue
-            best = max(found, key=lambda window: window.sum)
-            nothing = min(found, key=lambda window: window.null_sum)
-            if best.sum == -math.inf or nothing.null_sum > best.sum:
-                outputs.append(Output(text=UNANSWERABLE, score=nothing.null_probability))
-            else:
-                start, end = whole_words(item.text, *best.span)
-                outputs.append(Output(text=item.text[start:end].strip(), score=best.probability))
-        return outputs
+            found[place].append(best_span(said["start_logits"], said["end_logits"], window.characters, _ANSWER))
+        return [
+            self._answer(item, spans) if spans else self._too_long(item)
+            for item, spans in zip(inputs, found, strict=True)
+        ]
+
+    def _answer(self, item: Input, spans: Sequence[tuple[Span, Span]]) -> Output:
+        best, nothing = max(best for best, _ in spans), min(nothing for _, nothing in spans)
+        if best.sum == -math.inf or nothing.sum > best.sum:
+            return Output(text=UNANSWERABLE, score=nothing.probability)
+        start, end = whole_words(item.text, *best.characters)
+        return Output(text=item.text[start:end].strip(), score=best.probability)
 
     def _summaries(self, inputs: Sequence[Input]) -> list[Output]:
         texts = [self._own["prefix"] + item.text for item in inputs]
         whole = self._tokenizer(texts, verbose=False)["input_ids"]
         read = self._tokenizer(texts, truncation=True, max_length=self.longest)["input_ids"]
         outputs = self.generated(read, self._own["beams"], self._own["longest_summary"] - 1, "summary")
-        empty = Output(error="the summary is empty")
         # One that just fits says what was read, too, as the beginning of a follow-up that is cut may be the same.
-        details = [
-            {"read": tokens, "cut": len(every) - len(tokens)} if len(every) >= self.longest else None
-            for tokens, every in zip(read, whole, strict=True)
-        ]
         return [
-            replace(output if output.error or output.text else empty, details=detail)
-            for output, detail in zip(outputs, details, strict=True)
+            replace(output, details={"read": tokens, "cut": len(every) - len(tokens)})
+            if len(every) >= self.longest
+            else output
+            for output, tokens, every in zip(outputs, read, whole, strict=True)
         ]
 
     def generated(
@@ -586,7 +528,7 @@ class Pipeline:
         outputs = [Output()] * len(tokens)
         ends = self._model.generation_config.eos_token_id
         ends = ends if isinstance(ends, list) else [ends]
-        for batch in by_length(map(len, tokens), self.file.batch):
+        for batch in by_length(tokens, self.file.batch):
             padded = self._tokenizer.pad({"input_ids": [tokens[at] for at in batch]}, return_tensors="pt")
             padded = padded.to(self._model.device)
             with torch.inference_mode():
@@ -604,8 +546,8 @@ class Pipeline:
                 outputs[place] = Output(error=f"the {what} did not end within {longest + 1:,} tokens")
                 if any(end in ids for end in ends):
                     said = ids[1:] if ids[:1] == [forced] else ids  # it is no special token of every tokenizer
-                    text = self._tokenizer.decode([start, *said], skip_special_tokens=True)
-                    outputs[place] = Output(text=text.strip())
+                    text = self._tokenizer.decode([start, *said], skip_special_tokens=True).strip()
+                    outputs[place] = Output(text=text) if text else Output(error=f"the {what} is empty")
         return outputs
 
 

@@ -1,14 +1,5 @@
 """The user's own system, named `module:name`: a function, a class or an object in a file of the current directory or
-in an installed package; and versions of code that has none.
-
-Three lines are enough (docs/reference/systems.md has more)::
-
-    # mine.py
-    def classify(text):
-        return ("positive", 0.9) if "good" in text else ("negative", 0.6)
-
-and then `--systems mine:classify`.
-"""
+in an installed package (docs/reference/systems.md); and versions of code that has none."""
 
 import inspect
 import json
@@ -23,7 +14,7 @@ from dataclasses import is_dataclass
 from functools import cache, partial
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType, NoneType
-from typing import Any, NamedTuple
+from typing import Any
 
 from audit.errors import AuditError, BadOutput
 from audit.keys import fingerprint
@@ -94,10 +85,8 @@ class Described:
         self.summary = ((inspect.getdoc(obj) or "").strip().splitlines() or [f"the user's own ({_where(module)})"])[0]
         word, names = "1 to 200 printable characters", "a list of printable texts"
         self.name: str = self._said("name", _word, word) or spec
-        version, remark = self._said("version", _word, word), self._said("remark", _word, word)
-        found = None if version else _version_of(spec, obj, module)
-        self.version: str = version or (found.version if found else "")
-        self.remark: str | None = remark or (found.remark(spec) if found else None)
+        self.version: str = self._said("version", _word, word) or _version_of(spec, obj, module)
+        self.remark: str | None = self._said("remark", _word, word)
         self.deterministic: bool | None = self._said("deterministic", bool, "True or False")
         self.tasks: tuple[str, ...] = self._said("tasks", _names, names) or ("sentiment",)
         any_language = ("*",) if "translation" in self.tasks else ("en",)
@@ -229,9 +218,9 @@ class Own(Described):
             return Output()
         if "labels" in self._returns:
             several = self._returns == "several labels"
-            is_pair = isinstance(value, tuple | list) and len(value) == 2 and not (several and _are_labels(value))
+            is_pair = isinstance(value, tuple | list) and len(value) == 2 and not isinstance(value[1], str)
             label, score = value if is_pair else (value, None)  # two labels are no pair
-            if several and _are_labels(label):
+            if several and isinstance(label, tuple | list | set | frozenset) and all(isinstance(x, str) for x in label):
                 label = labels_together(label, self.tasks)
             if isinstance(label, str) and (score is None or number(score) is not None):
                 return Output(self._spelling.get(label.strip().casefold(), label), number(score))
@@ -250,49 +239,30 @@ def _returned(spec: str, tasks: Sequence[str]) -> str:
     return "several labels" if kinds == {"labels"} and takes_several(tasks) else kinds.pop()
 
 
-def _are_labels(value: object) -> bool:
-    return isinstance(value, tuple | list | set | frozenset) and all(isinstance(label, str) for label in value)
-
-
 # Versions of code that has none: a fingerprint of its source, of the constants and the state that it reads. Functions
 # are followed into other functions of the user's own. What a fingerprint cannot see (a file that is read later, a model
-# on another machine) is found by asking stored inputs again, so nothing here tries to be complete.
+# on another machine, what cannot be hashed) is found by asking stored inputs again, so nothing here tries to be
+# complete.
 
 _INSTALLED = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), "site-packages", "dist-packages")
+_CONSTANT = (str, bytes, int, float, complex, NoneType, re.Pattern, dict, set, tuple, list, partial, MethodType)
 
 
-class CodeVersion(NamedTuple):
-    """A fingerprint, and the kinds of what went not into it since it cannot be hashed."""
-
-    version: str
-    unseen: tuple[str, ...]
-
-    def remark(self, name: str) -> str | None:
-        """Return what to say of a system whose state is not in its version; None where all is."""
-        if not self.unseen:
-            return None
-        return (
-            f"system {name} holds what cannot be hashed: {', '.join(self.unseen[:3])}; a change of it is noticed only "
-            "when stored inputs are asked again, unless the system has a `version`"
-        )
-
-
-def code_version(*things: object, state: bool = True, with_parts: Iterable[str] = ()) -> CodeVersion:
+def code_version(*things: object, state: bool = True, with_parts: Iterable[str] = ()) -> str:
     """Return the version of functions, classes and objects; with `state` also that of the objects that they hold or
     read, else constants count only: strings, numbers, compiled patterns, and collections of them.
 
     `with_parts` are more texts that are a part of it.
     """
-    hasher = _hasher()(state)
-    return CodeVersion(fingerprint([*with_parts, hasher.hash(things)]), tuple(hasher.unseen))
+    return fingerprint([*with_parts, _hasher()(state).hash(things)])
 
 
-_first: dict[tuple[str, str], CodeVersion] = {}
+_first: dict[tuple[str, str], str] = {}
 """By spec and what its files say: the version that an object had when this process loaded it first. One that loads its
 model when it is first asked stays the same system."""
 
 
-def _version_of(spec: str, obj: object, module: ModuleType) -> CodeVersion:
+def _version_of(spec: str, obj: object, module: ModuleType) -> str:
     """Return the version of an object by the files that define it, and by what it holds and reads."""
     kind = obj if inspect.isroutine(obj) or inspect.isclass(obj) else type(obj)
     owner = sys.modules.get(getattr(kind, "__module__", None) or "", module)
@@ -312,55 +282,49 @@ def _hasher() -> Any:
     class Hasher(NumpyHasher):  # type: ignore[misc]
         def __init__(self, state: bool):
             super().__init__("md5")
-            self.unseen: list[str] = []
             self._state = state
             self._seen: dict[int, object] = {}  # By id: what is held here keeps its id to itself
 
         def save(self, obj: Any) -> None:
-            value = getattr(obj, "__wrapped__", obj)
+            with suppress(Exception):  # foreign code says what its state is
+                super().save(self._hashed(getattr(obj, "__wrapped__", obj)))
+
+        def _hashed(self, value: Any) -> Any:
+            """Return what is hashed for a value: for code what identifies it, for others what is no chance."""
             if isinstance(value, type | FunctionType | ModuleType):
-                value = self._code(value)
-            elif isinstance(value, dict) and "_stop_words_id" in value:  # of scikit-learn's vectorizers: an address
-                value = {name: part for name, part in value.items() if name != "_stop_words_id"}
-            elif isinstance(value, frozenset):
-                value = set(value)  # of which joblib knows that the order is chance
-            elif callable(getattr(value, "detach", None)) and callable(getattr(value, "numpy", None)):
-                value = value.detach().cpu().numpy()  # a tensor pickles its address
-            elif not self._state and not isinstance(value, _CONSTANT):
-                value = type(value), vars(value) if is_dataclass(value) else None
-            try:
-                super().save(value)
-            except Exception:  # foreign code says what its state is
-                self.unseen.append(type(obj).__name__)
+                return self._code(value)
+            if isinstance(value, dict) and "_stop_words_id" in value:  # of scikit-learn's vectorizers: an address
+                return {name: part for name, part in value.items() if name != "_stop_words_id"}
+            if isinstance(value, frozenset):
+                return set(value)  # of which joblib knows that the order is chance
+            if callable(getattr(value, "detach", None)) and callable(getattr(value, "numpy", None)):
+                return value.detach().cpu().numpy()  # a tensor pickles its address
+            if not self._state and not isinstance(value, _CONSTANT):
+                return type(value), vars(value) if is_dataclass(value) else None
+            return value
 
         def _code(self, code: Any) -> Any:
             """Return what identifies a function, a class or a module: of the user's own the source, defaults, what it
             closes over, and the globals that it reads; of others the name."""
-            name, is_own = getattr(code, "__qualname__", code.__name__), _is_own(getattr(code, "__module__", None))
+            name = getattr(code, "__qualname__", code.__name__)
             if id(code) in self._seen or isinstance(code, ModuleType):
                 return name
             self._seen[id(code)] = code
-            if not is_own:
+            if not _is_own(getattr(code, "__module__", None)):
                 return name, _source(code)
             if isinstance(code, type):
                 parts = (getattr(part, "__func__", getattr(part, "fget", part)) for part in vars(code).values())
                 return _source(code), code.__bases__, [part for part in parts if isinstance(part, FunctionType)]
-            cells = []
-            for cell in code.__closure__ or ():
-                with suppress(ValueError):  # nothing is in it yet
-                    cells.append(cell.cell_contents)
             read = sorted({name for part in _codes(code.__code__) for name in part.co_names})
             values = {name: code.__globals__[name] for name in read if name in code.__globals__}
             for module in [value for value in values.values() if isinstance(value, ModuleType)]:
                 if _is_own(module.__name__):
                     own = {part: vars(module)[part] for part in read if part in vars(module)}
                     values |= {f"{module.__name__}.{part}": value for part, value in own.items()}
-            return _source(code), code.__defaults__, code.__kwdefaults__, cells, values
+            closed = inspect.getclosurevars(code).nonlocals
+            return _source(code), code.__defaults__, code.__kwdefaults__, closed, values
 
     return Hasher
-
-
-_CONSTANT = (str, bytes, int, float, complex, NoneType, re.Pattern, dict, set, tuple, list, partial, MethodType)
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -12,19 +12,7 @@ from audit.tasks import Input, Output
 
 def specs_of(spec: str) -> list[str]:
     """Return the spec of each engine that is meant: the named one, or all of the files. Raises BadFile."""
-    path, engine = _split(spec.removeprefix("recorded:"))
-    return [spec] if engine else [f"recorded:{path}#{engine}" for engine in read_recording(path).systems]
-
-
-def _split(argument: str) -> tuple[str, str]:
-    """Return the path, and the engine where one is named."""
-    path, mark, engine = argument.rpartition("#") if "#" in argument else (argument, "", "")
-    if not path or (mark and not engine):
-        raise AuditError(
-            f"'recorded:{argument}' does not name a system; write recorded:PATH#ENGINE, or recorded:PATH in a run for "
-            "all engines"
-        )
-    return path, engine
+    return [spec] if "#" in spec else [f"{spec}#{engine}" for engine in read_recording(spec.partition(":")[2]).systems]
 
 
 class Recorded(Ready):
@@ -39,17 +27,16 @@ class Recorded(Ready):
 
     def __init__(self, argument: str):
         self._argument = argument
-        path, engine = _split(argument)
+        path, _, engine = argument.rpartition("#") if "#" in argument else (argument, "", "")
         recording = read_recording(path)
-        engines = recording.systems
-        if not engine and len(engines) > 1:
-            names = f"{path} has several systems ({', '.join(engines)})"
-            raise AuditError(f"{names}; name one, as in recorded:{path}#{engines[0]}")
-        self.name = engine or engines[0]
+        if not engine and len(recording.systems) > 1:
+            names = f"{path} has several systems ({', '.join(recording.systems)})"
+            raise AuditError(f"{names}; name one, as in recorded:{path}#{recording.systems[0]}")
+        self.name = engine or recording.systems[0]
         if self.name not in recording.outputs:
-            raise UnknownName(f"system of {path}", self.name, engines)
+            raise UnknownName(f"system of {path}", self.name, recording.systems)
         self._translations: Mapping[Ask, str] = recording.outputs[self.name]
-        self.version = recording.versions[self.name]
+        self.version = recording.version(self.name)
         self.settings: Mapping[str, object] = {"recorded": True}
         self.languages: tuple[str, ...] = tuple(recording.source_languages(self.name))
         self.summary = f"{len(self._translations):,} recorded translations of {self.name}, from {path}"

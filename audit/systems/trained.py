@@ -62,8 +62,8 @@ class Labelled(NamedTuple):
 
 @lru_cache(maxsize=8)
 def labelled(path: Path, _changed: int) -> Labelled:
-    """Return the labelled texts of a CSV, TSV or JSONL file; `_changed` is when it was, so that it is read again after
-    that. A task's own spelling of labels comes before the file's. Raises BadFile and BadRow."""
+    """Return the labelled texts of a CSV, TSV or JSONL file that changed then; a task's own spelling of labels comes
+    before the file's. Raises BadFile and BadRow."""
     corpus = FileCorpus(path, "classification", "sentence")
     rows = list(corpus.rows())
     if bare := next((row.key for row in rows if row.gold is None), None):
@@ -74,9 +74,7 @@ def labelled(path: Path, _changed: int) -> Labelled:
     golds = [str(row.gold) for row in rows]
     known = _tasks_with(tuple(dict.fromkeys(golds)), 2 if any(seconds) else 1)
     if not known and any(seconds):
-        named = [f"{name} ({', '.join(TASKS.get(name).labels)})" for name in TASKS if TASKS.get(name).texts == 2]
-        there = f"no task on pairs has the labels {', '.join(sorted(set(golds)))}; there are {'; '.join(named)}"
-        raise BadFile(f"{path}: {there}")
+        raise BadFile(f"{path}: no task on pairs, such as inference, has the labels {', '.join(sorted(set(golds)))}")
     spelling = list(known.values())[-1] if known else {gold: gold for gold in golds}
     scheme = [] if any(seconds) else [f"classification/{','.join(sorted(set(spelling.values())))}"]
     texts = tuple((row.input.text, *filter(None, [second])) for row, second in zip(rows, seconds, strict=True))

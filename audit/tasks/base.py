@@ -78,6 +78,9 @@ class Output:
         """Return it as a row of the tables of outputs or of repeated calls has it, by the names of columns."""
         return cls(row["label"], row["score"], row["text"], row["error"], row["details"])
 
+    def __reduce__(self) -> tuple[type["Output"], tuple[Any, ...]]:  # as that of Input
+        return Output, (self.label, self.score, self.text, self.error, self.details)
+
     @property
     def absent(self) -> bool:
         """Whether the system has no output for the input, without having failed: it does not translate that pair of
@@ -160,18 +163,19 @@ def check_task(name: str, task: Any) -> None:
     audit.errors.AuditError: task 'mood' cannot be used: labels must be a tuple of two or more different texts
     """
     labels = getattr(task, "labels", ())
-    faults = {
+    kinds = ("input", "pair")
+    fits = {
         "register an object, not a class": not isinstance(task, type),
         f"name must be {name!r}, as it is registered": getattr(task, "name", "") == name,
-        "labels must be a tuple of two or more different texts": isinstance(labels, tuple)
-        and len({*map(str, labels)}) > 1,
+        "labels must be a tuple of two or more different texts": type(labels) is not str and len({*labels}) > 1,
         "question must be a text": bool(getattr(task, "question", None)),
-        'question_kind must be "input" or "pair"': getattr(task, "question_kind", None) in ("input", "pair"),
+        'question_kind must be "input" or "pair"': getattr(task, "question_kind", None) in kinds,
         "texts must be a whole number from 1": getattr(task, "texts", 0) in range(1, 27),
-        "it needs methods checked(output) and is_wrong(output, allowed)": hasattr(task, "checked")
-        and hasattr(task, "is_wrong"),
+        "it needs methods checked(output) and is_wrong(output, allowed)": all(
+            hasattr(task, method) for method in ("checked", "is_wrong")
+        ),
     }
-    if wrong := [fault for fault, is_right in faults.items() if not is_right]:
+    if wrong := [fault for fault, is_right in fits.items() if not is_right]:
         raise AuditError(f"task {name!r} cannot be used: {'; '.join(wrong)}")
 
 

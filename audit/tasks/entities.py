@@ -2,8 +2,8 @@
 
 An answer is a text, so that everything that stores, counts and compares answers works as it is: spans in the order of
 the text, as `0-12 person; 17-22 place`, or `none`. Offsets count characters from 0 to behind the last one. Spans never
-overlap: of those that do the longest stays, the first of equals. Kinds that corpora and services call otherwise (PER,
-GPE, NR) are ours; kinds of theirs that a task does not have (DATE, MISC) are left out.
+overlap: of those that do the longest stays, the first of equals. `EntityTask.kind_of` alone says what a kind is that
+corpora and systems call otherwise (PER, GPE, NR); kinds of theirs that a task does not have (DATE, MISC) are left out.
 """
 
 import json
@@ -60,26 +60,31 @@ def read_spans(written: str) -> tuple[Span, ...] | None:
     written = written.strip()
     if written.casefold() in (NONE, "", "[]"):
         return ()
-    if "{" in written:
-        try:
-            objects = [json.loads(part) for part in re.findall(r"\{[^{}]*\}", written)]
-            return flat(Span(*_fields(made)) for made in objects)
-        except (ValueError, KeyError, TypeError):
-            return None
+    try:
+        if "{" in written:
+            return flat(map(_span, map(json.loads, re.findall(r"\{[^{}]*\}", written))))
+    except (ValueError, BadOutput):
+        return None
     if lists := re.findall(r'\[(\d+), ?(\d+), ?"([^"]+)"\]', written):  # JSON's lists, one or several
-        return flat(Span(int(start), int(end), kind) for start, end, kind in lists)
+        return flat(map(_span, lists))
     by_plus = re.fullmatch(r"\d+\+\d+\+[^+;]+(?:\+\d+\+\d+\+[^+;]+)*", written)
     found = re.findall(r"(\d+)\+(\d+)\+([^+]+)" if by_plus else r"(?:^|;)\s*(\d+)-(\d+) ([^;]*[^;\s])", written)
-    if not by_plus and len(found) != written.count(";") + 1:
-        return None
-    return flat(Span(int(start), int(end), kind.strip()) for start, end, kind in found)
+    return flat(map(_span, found)) if by_plus or len(found) == written.count(";") + 1 else None
 
 
-def _fields(written: Mapping[str, Any]) -> tuple[int, int, str]:
-    """Return start, end and kind of a span as spaCy, doccano, Prodigy and Label Studio write it."""
-    start, end = (int(written.get(name, written.get(f"{name}_offset"))) for name in ("start", "end"))
-    label = written.get("label") or written.get("kind") or written.get("entity") or written["labels"]
-    return start, end, str(label[0] if isinstance(label, list) else label)
+def _span(part: Any) -> Span:
+    """Return a span of (start, end, kind), or of an object as spaCy, doccano, Prodigy and Label Studio write it. Raises
+    BadOutput."""
+    try:
+        if isinstance(part, Mapping):
+            start, end = (part.get(name, part.get(f"{name}_offset")) for name in ("start", "end"))
+            kind = part.get("label") or part.get("kind") or part.get("entity") or part["labels"]
+            kind = kind[0] if isinstance(kind, list) else kind
+        else:
+            start, end, kind = part
+        return Span(int(start), int(end), str(kind).strip())
+    except (TypeError, ValueError, KeyError):
+        raise BadOutput(f"{part!r:.80} is no span; write (start, end, kind)") from None
 
 
 def flat(spans: Iterable[Span]) -> tuple[Span, ...] | None:
@@ -165,22 +170,20 @@ class EntityTask:
     @cached_property
     def least(self) -> float:
         """The F1 from which an output is right."""
-        shares = [part[3:] for part in self.scheme.split(",") if part.startswith("f1=")]
         try:
-            least = float(shares[0]) if shares else 1.0
+            (least,) = [float(part[3:]) for part in self.scheme.split(",") if part.startswith("f1=")] or [1.0]
         except ValueError:
             least = 0.0
-        if not 0 < least <= 1 or len(shares) > 1:
+        if not 0 < least <= 1:
             raise AuditError(f"{self.scheme!r}: f1 must be a number above 0 and at most 1, as in entities/f1=0.8")
         return least
 
     @cached_property
     def labels(self) -> SpanLabels:
-        kinds = tuple(part.strip() for part in self.scheme.split(",") if part and not part.startswith("f1="))
+        kinds = [part.strip() for part in self.scheme.split(",") if part and not part.startswith("f1=")]
         if any(not kind or re.search(r"[;|+]", kind) or kind in (NONE, "unsure") for kind in kinds):
-            raise AuditError(
-                f"{self.scheme!r} is no list of kinds; write them with commas, as in entities/drug,disease"
-            )
+            advice = "write them with commas, as in entities/drug,disease"
+            raise AuditError(f"{self.scheme!r} is no list of kinds; {advice}")
         return SpanLabels(dict.fromkeys(kinds) or KINDS)
 
     def with_scheme(self, scheme: str) -> "EntityTask":
@@ -227,14 +230,10 @@ class EntityTask:
     def output_of(self, value: object, text: str) -> Output:
         """Return the output that a user's function returned: spans as (start, end, kind) or as objects, or an answer.
         Raises BadOutput."""
-        if isinstance(value, str):
-            written = value
-        elif isinstance(value, Iterable):
-            spans = flat(map(_span, value))
-            if spans is None:
-                raise BadOutput(f"{value!r:.80} has an empty span; a span is (start, end, kind)")
+        written = value if isinstance(value, str) else None
+        if written is None and isinstance(value, Iterable) and (spans := flat(map(_span, value))) is not None:
             written = write_spans(spans)
-        else:
+        if written is None:
             raise BadOutput(f"{value!r:.80} is no list of spans; return (start, end, kind) for each name, or []")
         output = self.checked(Output(written))
         if wrong := self.misfit(str(output.label), text):
@@ -261,24 +260,11 @@ class EntityTask:
         >>> EntityTask().said("0-5 person; 15-20 place", "Obama flew to  Paris.")
         'Obama (person), Paris (place)'
         """
-        spans = read_spans(label)
-        return (
-            ", ".join(f"{text[span.start : span.end]} ({names.get(span.kind, span.kind)})" for span in spans)
-            if spans
-            else label
-        )
+        spans = read_spans(label) or ()
+        return ", ".join(f"{text[at:end]} ({names.get(kind, kind)})" for at, end, kind in spans) or label
 
 
 _LETTERS = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]{2}")
-
-
-def _span(part: Any) -> Span:
-    """Return the span that a user's function returned. Raises BadOutput."""
-    try:
-        start, end, kind = _fields(part) if isinstance(part, Mapping) else part
-        return Span(int(start), int(end), str(kind))
-    except (TypeError, ValueError, KeyError):
-        raise BadOutput(f"{part!r:.80} is no span; write (start, end, kind)") from None
 
 
 def matches(output: str, answer: str) -> tuple[int, int, int]:
@@ -391,9 +377,8 @@ def rates(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, float]]:
     for output, answer in pairs:
         found, right = ({*(read_spans(label) or ())} for label in (output, answer))
         for what, spans in (("found", found), ("there", right), ("right", found & right)):
-            for span in spans:
-                for kind in ("all", span.kind):
-                    counts.setdefault(kind, Counter())[what] += 1
+            for kind in (kind for span in spans for kind in ("all", span.kind)):
+                counts.setdefault(kind, Counter())[what] += 1
     return {
         kind: {
             "precision": of["right"] / of["found"] if of["found"] else 0.0,

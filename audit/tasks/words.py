@@ -40,11 +40,10 @@ NO_WORDS = OwnWords()
 
 
 class ShippedGuideline(NamedTuple):
+    """A guideline that comes with audit or a plug-in."""
+
     version: int
     text: str
-
-
-"""A guideline that comes with audit or a plug-in."""
 
 
 def wording(task: str, language: str = ENGLISH, own: OwnWords = NO_WORDS) -> Wording:
@@ -56,9 +55,7 @@ def wording(task: str, language: str = ENGLISH, own: OwnWords = NO_WORDS) -> Wor
     >>> wording("inference").labels["neutral"], wording("inference", "zh").texts
     ('Neither follows nor is ruled out', ('前提', '假设'))
     """
-    # Words of audit's tasks are kept; a plug-in may come later or be another.
-    is_ours = _task(task) is not None and not _of_plugin(task)
-    words = (_kept if is_ours else _collected)(task, language, own.subject)
+    words = _shipped(task, language, own.subject, id(_task(task)))
     for code in (ANY, language):
         if code in own.wordings:
             words = _over(words, own.wordings[code])
@@ -80,9 +77,8 @@ def shipped_guideline(task: str, language: str = ENGLISH, subject: str = "") -> 
     Guidelines of one task never share a version, whatever the texts are about: it counts up where a database with film
     reviews alone gets other texts, too. Raises AuditError for a plug-in's version that is no number.
     """
-    found = _task(task)
-    if found is None or not _of_plugin(task):
-        base, _, scheme = task.partition("/")
+    found, (base, _, scheme) = _task(task), task.partition("/")
+    if found is None or f"task.{base}.name" in catalogue(ENGLISH):
         narrow = f"{base}-multiple" if _is_multiple(found) else f"{base}-{subject or scheme}"
         return read_guideline(narrow if narrow in GUIDELINES else base, language)
     version = getattr(found, "guideline_version", 1)
@@ -99,44 +95,39 @@ def read_guideline(stem: str, language: str) -> ShippedGuideline:
     return ShippedGuideline(int(first.removeprefix("version: ")), text.strip())
 
 
-def _collected(task: str, language: str, subject: str) -> Wording:
-    """Return the words without a database's own, from catalogue, guideline and plug-in; what these lack is said in
-    general words."""
+@cache
+def _shipped(task: str, language: str, subject: str, _registered: int) -> Wording:
+    """Return the words without a database's own, from plug-in, catalogue and guideline; what these lack is said in
+    general words. `_registered` tells a task from another one that is registered in its place."""
     texts = catalogue(language)
+    found, (base, _, scheme) = _task(task), task.partition("/")
     common = {label: texts[f"label.{label}"] for label in ("unsure", "holds", "broken")}
-    found, base = _task(task), task.partition("/")[0]
     if found is None:
         return Wording(base, labels=common, texts=_texts(base, 2, language), output=texts["column.output"])
-    words = wording_of(found, language) if _of_plugin(task) else _ours(found, language, subject)
-    return Wording(
-        words.name or base,
-        words.question or found.question,
-        common | {label: words.labels.get(label, label) for label in found.labels},
-        words.texts if len(words.texts) == found.texts else _texts(base, found.texts, language),
-        words.output or texts["column.output"],
-        shipped_guideline(task, language, subject).text,
-        words.outputs,
-    )
-
-
-_kept = cache(_collected)
-
-
-def _ours(task: Task, language: str, subject: str) -> Wording:
-    """Return what the catalogue says of a task of audit's; labels of a user's scheme read as they were written."""
-    texts = catalogue(language)
-    base, _, scheme = task.name.partition("/")
     place = f"label.{base}-{scheme}" if scheme else f"label.{base}"
-    labels = {label: texts.get(f"{place}.{label}", label) for label in task.labels}
-    question = texts.get(f"task.{base}.question_{subject}") or texts[f"task.{base}.question"]
-    if _is_multiple(task):
-        labels = {label: " + ".join(label.split("+")) for label in task.labels} | {NONE_OF_THEM: texts["label.none"]}
+    labels = {label: texts.get(f"{place}.{label}", label) for label in found.labels}
+    question = texts.get(f"task.{base}.question_{subject}") or texts.get(f"task.{base}.question", found.question)
+    if _is_multiple(found):
+        labels = {label: " + ".join(label.split("+")) for label in labels} | {NONE_OF_THEM: texts["label.none"]}
         question = texts[f"task.{base}.question_multiple"]
     elif scheme and scheme not in SCHEMES:
-        labels = {}
-    outputs = {"unanswerable": texts[f"task.{base}.unanswerable"]} if base == "question-answering" else {}
-    output = texts.get(f"task.{base}.output", "")
-    return Wording(texts[f"task.{base}.name"], question, labels, output=output, outputs=outputs)
+        labels = dict(zip(labels, labels, strict=True))
+    unanswerable = texts.get(f"task.{base}.unanswerable", "")
+    words = wording_of(found, language).over(
+        Wording(
+            texts.get(f"task.{base}.name", base),
+            question,
+            labels,
+            output=texts.get(f"task.{base}.output", texts["column.output"]),
+            outputs={"unanswerable": unanswerable} if unanswerable else {},
+        )
+    )
+    return replace(
+        words,
+        labels=common | {label: words.labels[label] for label in found.labels},
+        texts=words.texts if len(words.texts) == found.texts else _texts(base, found.texts, language),
+        guideline=shipped_guideline(task, language, subject).text,
+    )
 
 
 def _over(words: Wording, own: Wording) -> Wording:
@@ -173,7 +164,3 @@ def _task(task: str) -> Task | None:
 
 def _is_multiple(task: Task | None) -> bool:
     return isinstance(task, Classification) and task.multiple
-
-
-def _of_plugin(task: str) -> bool:
-    return f"task.{task.partition('/')[0]}.name" not in catalogue(ENGLISH)

@@ -33,8 +33,8 @@ from audit.ui.decision import (
     show_beside_form,
     show_opinions,
 )
-from audit.ui.language import direction, html, label_names, output_words, press, single_choice, t
-from audit.ui.question import FIELD, LEAST, heading, ignore_held_keys
+from audit.ui.language import direction, html, output_words, press, single_choice, t
+from audit.ui.question import FIELD, LEAST, answer_names, heading, ignore_held_keys
 
 # Disputed and flagged questions: what waits for one, what people said of it, and the form that settles it.
 #
@@ -297,7 +297,7 @@ def _adjudication_html(settled: Adjudicated) -> str:
     )
     excerpt = f"{text[:_EXCERPT]}{'…' if len(text) > _EXCERPT else ''}"
     return (
-        f"<p><strong>{html(label_names(settled.allowed, settled.shown.task, settled.shown.texts))}</strong> · "
+        f"<p><strong>{html(answer_names(settled.allowed, settled.shown))}</strong> · "
         f'<span lang="{html(settled.shown.languages[0])}">{html(excerpt)}</span></p>'
         f'<p class="audit-facts">{html(" · ".join(filter(None, facts)))}</p>'
     )

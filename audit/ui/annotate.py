@@ -38,13 +38,14 @@ from audit.tasks import Output, get_task
 from audit.tasks.classification import NONE_OF_THEM
 from audit.tasks.questions import SCALES, UNSURE
 from audit.ui import session
-from audit.ui.language import html, label_name, label_names, plain, press, sentence, t, task_name, translated
+from audit.ui.language import html, label_name, plain, press, sentence, t, task_name, translated
 from audit.ui.marks import mark_names, marks_names
 from audit.ui.question import (
     FIELD,
     LEAST,
     answer_bar,
     answer_name,
+    answer_names,
     answers_of,
     asked_in_words,
     grades_of,
@@ -73,7 +74,7 @@ _RESULT = "training-result"
 """The attempt whose score is on the screen."""
 _DRAWER = "guideline-open"
 _READ = "guidelines-read"
-"""The (task, kind) with which this session has begun, having seen the guideline."""
+"""(task, kind, version of the guideline) of the questions that this session has begun with, having seen it."""
 _BLOCK = "block"
 """What the keys mean now (`audit.judging.order.block_of`)."""
 _SWITCHED_ON = "switched-on"
@@ -130,8 +131,8 @@ def _training_question(engine: Engine, account_id: int, training: Training) -> N
 def _feedback(shown: Shown, feedback: Feedback) -> None:
     """The text again, the answer to it, what is right and why; with signs and words, not colours alone."""
     show_question(shown)
-    allowed = plain(label_names(feedback.allowed, shown.task, shown.texts))
-    answer = plain(label_name(feedback.answer, shown.task, shown.texts))
+    allowed = plain(answer_names(feedback.allowed, shown))
+    answer = plain(answer_name(feedback.answer, shown))
     if feedback.right:
         st.success(t("training.right", answer=answer), icon=":material/check_circle:")
         if len(feedback.allowed) > 1:
@@ -207,9 +208,10 @@ def _gate_closed(engine: Engine, account_id: int, shown: Shown) -> bool:
 
 
 def _is_new(engine: Engine, account_id: int, shown: Shown) -> bool:
-    if (shown.task, shown.kind) in st.session_state.get(_READ, ()):
+    version = guideline_shown(shown).version
+    if (shown.task, shown.kind, version) in st.session_state.get(_READ, ()):
         return False
-    return _last_version_judged_by(engine, account_id, shown, guideline_shown(shown).version) is None
+    return _last_version_judged_by(engine, account_id, shown, version) is None
 
 
 def _gate(engine: Engine, account_id: int, shown: Shown) -> None:
@@ -225,7 +227,7 @@ def _gate(engine: Engine, account_id: int, shown: Shown) -> None:
     ]
     st.markdown(f"{t('gate.keys')} {' · '.join(keys)}")
     with st.container(key="gate"):
-        args = (shown.task, shown.kind)
+        args = (shown.task, shown.kind, guideline_shown(shown).version)
         begin = t("first.enter" if is_new else "gate.go_on")
         press(begin, "gate-begin", _open_gate, *args, shortcut=GO_ON, type="primary")
         if not is_new:
@@ -235,9 +237,9 @@ def _gate(engine: Engine, account_id: int, shown: Shown) -> None:
             st.markdown(guideline_shown(shown).text)
 
 
-def _open_gate(task: str, kind: str) -> None:
+def _open_gate(task: str, kind: str, version: int) -> None:
     st.session_state[_BLOCK] = block_of(task, kind)
-    st.session_state[_READ] = {*st.session_state.get(_READ, ()), (task, kind)}
+    st.session_state[_READ] = {*st.session_state.get(_READ, ()), (task, kind, version)}
 
 
 def answer_buttons(shown: Shown, place: str, action: Callable[..., None], *args: object) -> None:
@@ -273,16 +275,16 @@ def _label_switches(shown: Shown, place: str, action: Callable[..., None], *args
     with st.container(key="judge", horizontal=True):
         for number, label in enumerate(answers_of(shown), start=1):
             press(
-                plain(label_name(label, shown.task)), f"switch-{place}-{label}", _switch, place, label,
+                plain(answer_name(label, shown)), f"switch-{place}-{label}", _switch, place, label,
                 shortcut=str(number), type="primary" if label in chosen else "secondary",
                 icon=":material/check_box:" if label in chosen else ":material/check_box_outline_blank:",
                 width="stretch",
             )  # fmt: skip
         press(
-            plain(label_name(UNSURE, shown.task)), f"judge-{place}-{UNSURE}", action, *args, UNSURE, shortcut="u",
+            plain(answer_name(UNSURE, shown)), f"judge-{place}-{UNSURE}", action, *args, UNSURE, shortcut="u",
             width="stretch",
         )  # fmt: skip
-    words = label_name(together, shown.task) if together else label_name(NONE_OF_THEM, shown.task)
+    words = answer_name(together or NONE_OF_THEM, shown)
     with st.container(key="judge-together"):
         press(
             plain(t("annotate.confirm" if together else "annotate.confirm_nothing", labels=words)),
@@ -350,7 +352,7 @@ ABOUT = 10
 _COUNTS = "counts"
 """(when they were counted, the counts)"""
 _JUDGED_BY = "judged-by"
-"""(task, kind) -> the version of the guideline by which this person last judged such a question, where known"""
+"""(task, kind, study) -> the version of the guideline by which this person last judged such a question"""
 
 
 def page() -> None:
@@ -491,8 +493,8 @@ def _guideline(engine: Engine, account_id: int, shown: Shown) -> None:
 
 def _last_version_judged_by(engine: Engine, account_id: int, shown: Shown, version: int) -> int | None:
     """The version by which this person last judged such a question; read again until it is the one in force."""
-    versions: dict[tuple[str, str], int | None] = st.session_state.setdefault(_JUDGED_BY, {})
-    kind = (shown.task, shown.kind)
+    versions: dict[tuple[str, str, int | None], int | None] = st.session_state.setdefault(_JUDGED_BY, {})
+    kind = (shown.task, shown.kind, shown.study_id)
     if versions.get(kind) != version:
         versions[kind] = guideline_before(engine, account_id, *kind)
     return versions[kind]

@@ -96,7 +96,7 @@ class AnswerCache:
 
     def _keep(self, key: str, request: Request, answer: "Future[CachedAnswer]", submitted: "Future[Any]") -> None:
         try:
-            done = outcome(request, submitted)
+            done = outcome(submitted)
             if isinstance(done, Lost):
                 raise AuditError(message("worker.ended"))
         except Exception as problem:

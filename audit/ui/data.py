@@ -3,15 +3,17 @@
 import json
 import shutil
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import streamlit as st
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 
 from audit.judging.accounts import Entry, account_details, entries
+from audit.judging.labels import Role, import_labels, read_labels
+from audit.store.core import input_table, study
 from audit.ui import session
 from audit.ui.background_cache import computed
-from audit.ui.language import t
+from audit.ui.language import t, task_name
 
 ROLES = ("manager",)
 _READY = "data-ready"
@@ -34,6 +36,7 @@ def page() -> None:
         st.markdown(f"**{t('data.backup')}**")
         st.caption(t("data.backup_what"))
         _make_and_download(engine, account.id, "backup", {})
+    _import(engine, account.id)
     st.header(t("log.title"))
     names = {person.id: person.name for person in account_details(engine, by=account.id)}
     rows = [
@@ -46,6 +49,31 @@ def page() -> None:
         for entry in entries(engine, account.id, LINES)
     ]
     st.dataframe(rows, hide_index=True)
+
+
+def _import(engine: Engine, account_id: int) -> None:
+    """The form that takes labels from elsewhere, as votes or as decisions."""
+    with engine.connect() as connection:
+        tasks = {task: task_name(task) for task in connection.execute(select(study.c.task).distinct()).scalars()}
+        languages = sorted(connection.execute(select(input_table.c.languages).distinct()).scalars())
+    with st.expander(t("data.import")):
+        st.caption(t("data.import_what"))
+        session.show_last()
+        sent = st.file_uploader(t("data.labels"), type=["csv", "tsv", "json", "jsonl", "xlsx"], key="labels-file")
+        left, middle, right = st.columns(3)
+        annotator = left.text_input(t("data.annotator"), max_chars=80, autocomplete="off").strip()
+        roles: dict[Role, str] = {"annotator": t("data.votes"), "adjudicator": t("data.decisions")}
+        role = middle.selectbox(t("data.taken_as"), list(roles), format_func=roles.__getitem__)
+        task = right.selectbox(t("own.task"), list(tasks), format_func=tasks.__getitem__)
+        if st.button(t("data.import"), key="import-labels", disabled=sent is None) and sent is not None:
+            with session.changing(engine, account_id):
+                file = read_labels(PurePath(sent.name).name, content=sent.getvalue())
+                language = languages[0].partition(",")[0] if languages else "en"
+                done = import_labels(
+                    engine, file, annotator=annotator or None, task=task, language=language, role=role, by=account_id
+                )
+                unused = sum(done.unmatched.values()) + sum(done.without.values())
+                session.done(t("data.imported", added=done.added + done.changed, known=done.known, unused=unused))
 
 
 def _detail(entry: Entry, names: Mapping[int, str]) -> str:

@@ -12,7 +12,7 @@ from audit.judging.asides import check_comment
 from audit.judging.causes import OTHER_REASON, REASONS
 from audit.judging.queue import Shown
 from audit.tasks.classification import NONE_OF_THEM
-from audit.ui.language import html, label_name, plain, press, sentence, t, translated
+from audit.ui.language import html, plain, press, sentence, t, translated
 from audit.ui.marks import mark_names, marks_names
 from audit.ui.question import FIELD, answer_name, answers_of, guideline_shown, labels_together, shortcut, show_question
 
@@ -72,7 +72,7 @@ def decision_fields(shown: Shown, form: str, why: str, answers: Sequence[str] = 
         mark_names(shown, form, _mark, form, answers=[*dict.fromkeys(answers)], before="".join(on[:1]))
     with st.container(key="judge", horizontal=True):
         for number, label in enumerate(() if marks_names(shown) else answers_of(shown), start=1):
-            name, key = plain(label_name(label, shown.task)), shortcut(label, number)
+            name, key = plain(answer_name(label, shown)), shortcut(label, number)
             _switch(name, f"{form}-{label}", key, label in on, _switch_label, form, shown, label)
     _problem(form, _LABELS)
     _title(why)

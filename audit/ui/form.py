@@ -37,11 +37,11 @@ from audit.studies.plan import read_plan
 from audit.studies.uploads import LARGEST, LONGEST_NAME, File, refuse_large, store_corpus, uploaded_here
 from audit.studies.versions import all_versions, set_plan
 from audit.systems import all_systems, get_system
-from audit.tasks import Input, base_of, get_task, matches, text_columns
+from audit.tasks import Input, Wording, base_of, get_task, matches, text_columns
 from audit.tasks.classification import PLUS
 from audit.ui import session
 from audit.ui.guess import Columns, guess_columns, guess_language, guess_task, guess_unit, labels_in
-from audit.ui.language import label_name, output_words, plain, summary, t, task_name, task_wording
+from audit.ui.language import corpus_wording, label_name, output_words, plain, summary, t, task_name
 from audit.ui.settings import LARGEST_UPLOAD
 
 OPEN = "form-open"
@@ -224,11 +224,15 @@ def _asked(texts: Texts) -> Asked | None:
     if texts.corpus is not None or base_of(task) != "classification":
         told = t("list.comma").join(label_name(label, task) for label in get_task(task).labels)
         st.caption(f"{t('form.labels')}: {plain(told)}")
-    usual = task_wording(task).question
+    usual = _usual_words(texts, task).question
     question = st.text_input(
         t("form.question"), usual, max_chars=MOST[QUESTION], **_kept(f"question-{base_of(task)}")
     ).strip()
     return Asked(task, labels, "" if question == usual else question)
+
+
+def _usual_words(texts: Texts, task: str) -> Wording:
+    return corpus_wording(task, texts.corpus.name if texts.corpus else "")
 
 
 def _scheme(texts: Texts) -> str | None:
@@ -358,7 +362,7 @@ def _more(engine: Engine, texts: Texts, asked: Asked) -> dict[str, Any]:
             st.toggle(t("form.several"), **_kept("several"))
         guideline = st.text_area(
             t("annotate.guideline"), max_chars=MOST[GUIDELINE], height=200,
-            placeholder=task_wording(asked.task).guideline, **_kept(f"guideline-{base_of(asked.task)}"),
+            placeholder=_usual_words(texts, asked.task).guideline, **_kept(f"guideline-{base_of(asked.task)}"),
         )  # fmt: skip
     return {"name": name.strip(), "base": int(base), "decide": decide, "tests": tests, "gold": bool(gold),
             "guideline": guideline.strip()}  # fmt: skip
@@ -383,9 +387,6 @@ def _store(
     engine: Engine, account_id: int, texts: Texts, asked: Asked, systems: list[str], people: int, more: dict[str, Any]
 ) -> str:
     words = {key: value for key, value in ((QUESTION, asked.question), (GUIDELINE, more["guideline"])) if value}
-    with engine.connect() as connection:
-        if words and (answers := answers_under(connection, asked.task)):
-            raise AuditError(message("form.words_in_use", count=answers))
     name = more["name"] or texts.name
     if more["name"] in _plans(engine):
         raise AuditError(message("form.name_taken", name=name))
@@ -395,6 +396,9 @@ def _store(
         ours |= {"gold": texts.columns.label} if texts.columns.label else {}
         file = File(texts.file, texts.content, asked.task, Reading(ours, asked.labels), texts.languages[0], texts.unit)
         corpus = store_corpus(engine, _free(_name(name), {*uploaded_here(engine)}), file, by=account_id).name
+    with engine.connect() as connection:
+        if words and (answers := answers_under(connection, asked.task, corpus)):
+            raise AuditError(message("form.words_in_use", count=answers))
     content = {
         "name": name,
         "study": {"task": asked.task, "corpus": corpus, "systems": systems, "relations": more["tests"] or None},

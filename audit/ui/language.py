@@ -12,7 +12,7 @@ from audit.judging.words import DatabaseWords
 from audit.messages import LANGUAGES, catalogue, phrase, said
 from audit.relations.composition import summary_from
 from audit.resources import data_file
-from audit.tasks import Input, Wording, in_text
+from audit.tasks import Input, Wording, in_text, wording
 from audit.text.differences import AFTER, BEFORE, Kind, differences
 from audit.text.languages import display_name
 from audit.ui.settings import LANGUAGE
@@ -72,18 +72,23 @@ def words_here() -> DatabaseWords:
     return st.session_state.get(_WORDS) or DatabaseWords()
 
 
-def task_wording(task: str) -> Wording:
-    """What people read about a task in this session's language, whoever brings the task or set its words."""
-    return words_here().wording(task, language())
+def task_wording(task: str, study_id: int | None = None) -> Wording:
+    """What people read about a task (of a study) in this session's language, whoever brings it or set its words."""
+    return words_here().wording(task, language(), study_id)
 
 
-def label_name(label: str, task: str, texts: Sequence[str] = ()) -> str:
-    """How a label of a task reads in this session's language, beside the texts that it is about where these are here;
-    one that the task does not have, as it is.
+def corpus_wording(task: str, corpus: str) -> Wording:
+    """What people read about a task with the texts of a corpus, in this session's language."""
+    return wording(task, language(), words_here().of_corpus(task, corpus))
+
+
+def label_name(label: str, task: str, texts: Sequence[str] = (), study_id: int | None = None) -> str:
+    """How a label of a task (of a study) reads in this session's language, beside the texts that it is about where
+    these are here; one that the task does not have, as it is.
 
     It is text, not Markdown: `audit.ui.language.plain` where a button or a message shows it.
     """
-    return in_text(label, task, texts, language(), words_here().of(task))
+    return in_text(label, task, texts, language(), words_here().of(task, study_id))
 
 
 def output_words(output: str, task: str) -> str:

@@ -48,7 +48,7 @@ def mark_names(
         data={
             "place": place, "language": shown.languages[0], "decides": before is not None,
             "pieces": _pieces(text, words), "runs": _runs(text, words),
-            "kinds": [label_name(kind, shown.task) for kind in kinds],
+            "kinds": [label_name(kind, shown.task, study_id=shown.study_id) for kind in kinds],
             "before": _places(before or "", words, kinds), "choices": [_places(one, words, kinds) for one in answers],
             "words": {name: t(f"marks.{name}") for name in ("none", "remove", "choose", "store", "keys")},
         },

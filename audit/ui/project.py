@@ -18,7 +18,7 @@ from audit.tasks import get_task
 from audit.ui import form, session
 from audit.ui.accounts import facts_html, remember_link, show_links
 from audit.ui.background_cache import computed
-from audit.ui.language import language, plain, press, sentence, t, task_name, task_wording, translated, with_commands
+from audit.ui.language import corpus_wording, language, plain, press, sentence, t, task_name, translated, with_commands
 from audit.ui.results import report_values
 from audit.ui.study_choice import CHOICE, label, listed_studies
 
@@ -111,13 +111,13 @@ def _facts(engine: Engine, account: Account, project: Project) -> None:
     study, plan = project.study, dict[str, Any](project.plan.content if project.plan else {})
     planned, each = plan.get("study", {}), plan.get("judging", {}).get("annotators")
     task = planned.get("task") or (study.task if study else "sentiment")
-    words = task_wording(task)
+    corpus = planned.get("corpus") or (study.corpus if study else "")
+    words = corpus_wording(task, corpus)
     question = (plan.get("words") or {}).get("question") or words.question
     labels = t("list.comma").join(words.labels.get(name, name) for name in _labels(task))
     details = account_details(engine, by=account.id)
     people = [person.name for person in details if person.role == "annotator" and not person.disabled]
     names = t("list.comma").join(people[:8]) + (" …" if len(people) > 8 else "") or t("project.nobody")
-    corpus = planned.get("corpus") or (study.corpus if study else "")
     facts = {
         "texts": corpus + (f" · {study.sources:,}" if study else ""),
         "asked": f"{question} ({labels})" if labels else f"{question} · {task_name(task)}",

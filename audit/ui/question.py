@@ -100,18 +100,19 @@ def show_question(shown: Shown, compared_with: Sequence[str] | None = None, text
 def asked_in_words(shown: Shown) -> str:
     """What is asked, in this session's language and the database's words."""
     if shown.group is None:
-        return t(f"scale.{shown.kind}") if shown.kind in SCALES else task_wording(shown.task).question
-    relation, own = shown.group.relation, words_here().of(shown.task)
+        return t(f"scale.{shown.kind}") if shown.kind in SCALES else task_wording(shown.task, shown.study_id).question
+    relation, own = shown.group.relation, words_here().of(shown.task, shown.study_id)
     said = summary(shown.task, relation, shown.group.summary)
     return group_question(shown.task, relation, shown.group.follow_ups, language(), summary=said, own=own)
 
 
 def guideline_shown(shown: Shown) -> Guideline:
     """The guideline of a question in this session's language, with its version."""
-    guideline_text = guideline_of(shown.task, shown.kind, language(), words_here().of(shown.task))
+    own = words_here().of(shown.task, shown.study_id)
+    guideline_text = guideline_of(shown.task, shown.kind, language(), own)
     if _LABELS not in guideline_text.text:
         return guideline_text
-    labels = "\n".join(f"- **{plain(label_name(label, shown.task))}**" for label in answers_of(shown))
+    labels = "\n".join(f"- **{plain(answer_name(label, shown))}**" for label in answers_of(shown))
     return replace(guideline_text, text=guideline_text.text.replace(_LABELS, labels))
 
 
@@ -141,7 +142,12 @@ def grades_of(shown: Shown) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
 def answer_name(answer: str, shown: Shown | OwnAnswer) -> str:
     """How an answer to a question reads: a label of its task, or a rating in words."""
     rating = shown.kind in SCALES and answer != UNSURE
-    return t(f"scale.{shown.kind}_{answer}") if rating else label_name(answer, shown.task, shown.texts)
+    return t(f"scale.{shown.kind}_{answer}") if rating else label_name(answer, shown.task, shown.texts, shown.study_id)
+
+
+def answer_names(answers: Iterable[str], shown: Shown) -> str:
+    """Several answers to a question, with "or" between them."""
+    return t("browse.or").join(answer_name(answer, shown) for answer in answers)
 
 
 def shortcut(answer: str, number: int) -> str | None:

@@ -5,15 +5,18 @@ which annotators go on.
 """
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select, true
 
+from audit.corpora.slices import ARGUMENTS, SLICES
 from audit.false_satisfaction.resolution import Whose
 from audit.reports.first_page import family_chart, first_lines, how_text, score_chart
 from audit.reports.sections import sections
 from audit.reports.words import Say
+from audit.store.core import source
 from audit.ui import session
 from audit.ui.background_cache import computed_now, computed_with_freshness
 from audit.ui.language import language, plain, sentence, single_choice, t, with_commands
@@ -29,19 +32,31 @@ def page() -> None:
     study = choose_study(engine, account.id)
     answers: dict[Whose, str] = {whose: t(f"whose.{whose}") for whose in ("both", "people", "gold")}
     whose = single_choice(t("results.whose"), answers, "whose", persist_state="session")
+    slices = st.multiselect(
+        t("results.slices"), _properties(engine, study), placeholder=t("results.no_slices"), key="slices",
+        persist_state="session",
+    )  # fmt: skip
     with session.showing_refusals():
-        _show(engine, report_values(study, whose))
+        _show(engine, report_values(study, whose, slices))
 
 
-def report_values(study: int | None, whose: Whose = "both") -> dict[str, Any]:
+def _properties(engine: Engine, study: int | None) -> list[str]:
+    """Return what sources can be sliced by: properties of texts, and columns of the corpus."""
+    with engine.connect() as connection:
+        of = select(source.c.attributes).where(true() if study is None else source.c.study_id == study).limit(1)
+        columns = connection.execute(of).scalar() or {}
+    return [*(name for name in SLICES if name not in ARGUMENTS), *(name for name in columns if name not in SLICES)]
+
+
+def report_values(study: int | None, whose: Whose = "both", slices: Sequence[str] = ()) -> dict[str, Any]:
     """Return what the worker is asked for a report."""
-    return {"whose": whose, "target": "population", "delta": 0.0, "study": study}
+    return {"whose": whose, "study": study, "slices": tuple(slices)}
 
 
 def _show(engine: Engine, values: dict[str, Any]) -> None:
     answer = computed_with_freshness(engine, "report", values, "results")
     report, code, say = answer.value, language(), Say(language())
-    key = (answer.state, values["study"], values["whose"], code)
+    key = (answer.state, *values.values(), code)
     first, *lines = first_lines(report, code)
     st.markdown(f"## {with_commands(first)}")
     for line in lines:

@@ -36,4 +36,4 @@ def page() -> None:
 
 
 def _words(entry: Outdated) -> dict[str, str]:
-    return {"task": task_name(entry.task), "kind": t(f"stale_kind.{entry.kind}")}
+    return {"task": task_name(entry.task), "kind": t(f"kind.{entry.kind}")}

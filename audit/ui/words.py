@@ -1,12 +1,13 @@
-"""The page *Words*: what annotators read about a task of this database. For managers, who change it in a form."""
+"""The page *Question and guideline*: what annotators read about some texts. For managers, who change it in a form."""
 
+from collections.abc import Iterable
 from itertools import cycle
 from typing import Any
 
 import streamlit as st
 from sqlalchemy import Connection, Engine, select
-from sqlalchemy.sql import union
 
+from audit.corpora import Corpus, about_of
 from audit.judging.words import (
     GUIDELINE,
     LABELS,
@@ -18,11 +19,10 @@ from audit.judging.words import (
     has_words,
     labels_that_read,
     set_words,
-    stored_words,
 )
 from audit.messages import LANGUAGES
 from audit.store import reading
-from audit.store.core import question, study
+from audit.store.core import study
 from audit.studies.uploads import uploaded_here
 from audit.studies.versions import all_versions
 from audit.tasks import get_task, wording
@@ -34,40 +34,44 @@ ROLES = ("manager",)
 
 
 def page() -> None:
-    """A task, a language of readers, and the form with the words that were set; what is empty is in audit's words."""
+    """Texts, a language of readers, and the form with the words that were set; what is empty is in audit's words."""
     engine, account = session.enter(*ROLES)
     st.header(t("menu.words"))
     st.write(t("words.what"))
     session.show_last()
-    uploaded = [corpus.task for corpus in uploaded_here(engine).values()]
     with reading(engine) as connection:
-        tasks = _tasks(connection, uploaded)
-        left, right = st.columns(2)
-        with left:
-            task_names = {task: task_name(task) for task in tasks}
-            task = st.selectbox(t("words.task"), tasks, format_func=task_names.__getitem__, key="words-task")
-        with right:
-            names = {ANY: t("words.every_language"), **LANGUAGES}
-            code = single_choice(t("words.language"), names, "words-language")
-        stored, answers = stored_words(connection, task), answers_under(connection, task)
-    version = guideline_of(task, get_task(task).question_kind, own=words_here().of(task)).version
-    key = "words.version" if stored.version else "words.shipped"
-    st.caption(t(key, version=stored.version, guideline=version))
-    _form(engine, account.id, task, code, stored, answers)
+        texts = _texts(connection, uploaded_here(engine).values())
+    if not texts:
+        st.info(t("words.none"))
+        return
+    left, right = st.columns(2)
+    titles = {(task, corpus): f"{corpus} · {task_name(task)}" for task, corpus in texts}
+    task, corpus = left.selectbox(t("form.texts"), texts, format_func=titles.__getitem__, key="words-texts")
+    with right:
+        names = {ANY: t("words.every_language"), **LANGUAGES}
+        code = single_choice(t("words.language"), names, "words-language")
+    with reading(engine) as connection:
+        answers = answers_under(connection, task, corpus)
+    stored, own = words_here().version(task, corpus), words_here().of_corpus(task, corpus)
+    version = guideline_of(task, get_task(task).question_kind, own=own).version
+    st.caption(t("words.version" if stored.version else "words.shipped", guideline=version))
+    _form(engine, account.id, (task, corpus), code, stored, answers)
 
 
-def _tasks(connection: Connection, uploaded: list[str]) -> list[str]:
-    """The tasks of studies, questions, plans and uploaded texts that can be given words; else the one that plans begin
-    with: words are best set before the first question is asked."""
-    asked = connection.execute(union(select(study.c.task), select(question.c.task))).scalars().all()
-    planned = [version.content["study"]["task"] for history in all_versions(connection).values() for version in history]
-    return sorted(task for task in {*asked, *planned, *uploaded} if has_words(task)) or ["sentiment"]
+def _texts(connection: Connection, uploaded: Iterable[Corpus]) -> list[tuple[str, str]]:
+    """Return (task, corpus) of studies, plans and uploaded texts that can be given words: they are best set before the
+    first question is asked."""
+    found = {(row.task, row.corpus) for row in connection.execute(select(study.c.task, study.c.corpus))}
+    plans = (version.content["study"] for history in all_versions(connection).values() for version in history)
+    found |= {(plan["task"], plan["corpus"]) for plan in plans} | {(corpus.task, corpus.name) for corpus in uploaded}
+    return sorted((task, corpus) for task, corpus in found if has_words(task))
 
 
-def _form(engine: Engine, account_id: int, task: str, code: str, stored: WordsVersion, answers: int) -> None:
-    """The form of one task in one language, or for all of them; beside each field stands what is said without it."""
-    now, place = stored.content.get(code, {}), f"{task}-{code}-{stored.version}"
-    shown = wording(task, code or language(), OwnWords(subject=words_here().of(task).subject))
+def _form(engine: Engine, account_id: int, of: tuple[str, str], code: str, stored: WordsVersion, answers: int) -> None:
+    """The form of some texts in one language, or for all of them; beside each field stands what is said without it."""
+    task, corpus = of
+    now, place = stored.content.get(code, {}), f"{task}-{corpus}-{code}-{stored.version}"
+    shown = wording(task, code or language(), OwnWords(subject=about_of(corpus)))
 
     def given(field: str, usual: str) -> dict[str, Any]:
         key = f"words-{field}-{place}"
@@ -92,7 +96,8 @@ def _form(engine: Engine, account_id: int, task: str, code: str, stored: WordsVe
         st.warning(t("words.tick"), icon=":material/info:")
         return
     with session.changing(engine, account_id):
-        own = set_words(engine, task, written if code == ANY else {code: written}, by=account_id, change=change)
+        of_language = written if code == ANY else {code: written}
+        own = set_words(engine, task, corpus, of_language, by=account_id, change=change)
         if own.version == stored.version:
             session.done(t("words.unchanged"))
         version = guideline_of(task, get_task(task).question_kind, own=own).version

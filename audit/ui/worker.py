@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Engine
 
+from audit.corpora.slices import find_slicing
 from audit.errors import AuditError
 from audit.exchange.export import backup_file, export_archive
 from audit.false_satisfaction.questions import asked_by
@@ -21,15 +22,12 @@ from audit.false_satisfaction.resolution import Whose
 from audit.judging.activity import overview
 from audit.messages import message
 from audit.reports.agreement import stored_agreement
-from audit.reports.document import Entry, ReportDocument
-from audit.reports.evidence import Evidence, evidence
+from audit.reports.document import Entry
 from audit.reports.html import to_html
 from audit.reports.judges import judges_report
 from audit.reports.progress import totals
-from audit.reports.quality import quality_report
-from audit.reports.record import judging_record
-from audit.reports.study import report_of
-from audit.statistics.intervals import Target
+from audit.reports.quality import judging_record, quality_report
+from audit.reports.study import Evidence, evidence, report_of
 from audit.store import open_store
 
 POLITE = 10
@@ -90,14 +88,12 @@ def _engine(path: str) -> Engine:
 
 
 @lru_cache(maxsize=_CACHED_STATES)
-def _evidence(database: _Database, whose: Whose, study: int | None = None) -> Evidence:
-    return evidence(database.engine, whose, study)
+def _evidence(database: _Database, whose: Whose, study: int | None, slices: tuple[str, ...]) -> Evidence:
+    return evidence(database.engine, whose, study, [find_slicing(name) for name in slices])
 
 
-def _report(
-    database: _Database, *, whose: Whose, target: Target, delta: float, study: int | None = None
-) -> ReportDocument:
-    return report_of(_evidence(database, whose, study), target=target, delta=delta)
+def _report(database: _Database, *, whose: Whose, study: int | None = None, slices: tuple[str, ...] = ()) -> Entry:
+    return report_of(_evidence(database, whose, study, slices))
 
 
 def _quality(database: _Database, *, by: int, groups: bool, task: str | None = None, study: int | None = None) -> Entry:
@@ -109,7 +105,7 @@ def _totals(database: _Database, *, by: int, study: int | None = None) -> Entry:
     """The counts of the database, or those of a study: what is open there is what its report says."""
     counts = overview(database.engine, by, database.among(study))
     if study is not None and counts.questions.open + counts.questions.audits:
-        counts = counts._replace(questions=_evidence(database, "both", study).open)
+        counts = counts._replace(questions=_evidence(database, "both", study, ()).open)
     return totals(counts)
 
 

@@ -27,20 +27,6 @@ def test_each_text_is_a_source_for_each_target_but_its_own_language(file):
     assert rows[0].input == Input.of("It rains.", target="es")
 
 
-def test_texts_of_several_languages_go_into_every_target_but_their_own(tmp_path):
-    path = tmp_path / "own.csv"
-    path.write_text("text,language\nIt rains.,en\nLlueve.,es\nIt snows.,en\nNieva.,es\n", encoding="utf-8")
-    corpus = get_corpus(f"{path}@en,es,fr", "translation")
-    assert (corpus.language, corpus.languages, corpus.targets) == ("en", ("en", "es"), ("en", "es", "fr"))
-    assert [(row.input.languages[0], row.input.target) for row in corpus.rows()] == 2 * [
-        ("en", "es"),
-        ("en", "fr"),
-        ("es", "en"),
-        ("es", "fr"),
-    ]
-    assert corpus.size() == len(list(corpus.rows())) == 8
-
-
 @pytest.mark.parametrize(
     ("content", "says"),
     [

@@ -40,13 +40,6 @@ def test_gender_is_named_by_pronouns_kin_and_titles():
     assert slices_of("gender", *texts, language="zh") == ["female", "none named", "male", "both", "none named"]
 
 
-def test_length_counts_words_or_characters_of_all_texts():
-    assert slices_of("length", "One, two.", "one two three") == ["2", "3"]
-    assert slices_of("length", "我 喜欢。", language="zh") == ["3"]
-    names, _ = divide(find_slicing("length"), [Row("1", Input(("one two", "three"), ("en", "en")))])
-    assert names == ["3"]
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.one_of(st.none(), st.integers(-50, 50), st.floats(-1e6, 1e6)), max_size=40), st.integers(1, 6))
 def test_equal_numbers_are_in_one_class_and_classes_are_in_order(values, parts):

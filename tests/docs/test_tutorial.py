@@ -29,5 +29,5 @@ def test_the_tutorial_runs_and_prints_what_it_shows(tmp_path, monkeypatch, capsy
                 printed += capsys.readouterr().out.splitlines()
         else:
             assert [line for line in block.splitlines() if line not in printed] == []
-    assert any("52.4" in line and "of the reported satisfaction is false" in line for line in printed)
+    assert any("52.4" in line and "of the passed tests are false" in line for line in printed)
     assert Path("report.html").stat().st_size > 10_000

@@ -18,7 +18,7 @@ def test_tasks_have_texts_and_annotations_and_no_outputs(judged, tmp_path):
     assert (number, annotations) == (len(written), sum(len(task["annotations"]) for task in written))
     assert annotations > number > 0
     for task in written:
-        assert list(task["data"]) == ["text", "language", "audit_question"]
+        assert list(task["data"]) == ["text", "language", "audit_question", "question"]
         by = [annotation["completed_by"]["email"] for annotation in task["annotations"]]
         assert len(set(by)) == len(by)
     truths = {a["completed_by"]["email"] for task in written for a in task["annotations"] if a["ground_truth"]}

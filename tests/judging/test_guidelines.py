@@ -90,7 +90,7 @@ def test_a_judgement_records_the_version_and_the_next_one_knows_it(tmp_path, mon
     judge(engine, ann, next_question(engine, ann).id, "positive")
     assert guideline_before(engine, ann, "sentiment", "input") == guideline_of("sentiment", "input").version
     assert guideline_before(engine, ann, "sentiment", "group") is None  # another kind, another guideline
-    monkeypatch.setattr(unit, "guideline_in_force", lambda connection, task, kind: Guideline(7, ""))
+    monkeypatch.setattr(unit, "guideline_in_force", lambda connection, *of: Guideline(7, ""))
     judge(engine, ann, next_question(engine, ann).id, "negative")
     assert guideline_before(engine, ann, "sentiment", "input") == 7
     undo(engine, ann)

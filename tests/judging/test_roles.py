@@ -55,7 +55,7 @@ PASSWORD = "long enough"
 def functions() -> Iterator[Callable[..., Any]]:
     """Public functions of the rooms whose first parameter is an engine."""
     names = [f"audit.judging.{module.name}" for module in pkgutil.iter_modules(audit.judging.__path__)]
-    names += ["audit.reports.ratings", "audit.reports.record"]
+    names += ["audit.reports.ratings", "audit.reports.quality"]
     for loaded in map(importlib.import_module, names):
         for name, value in vars(loaded).items():
             if inspect.isfunction(value) and value.__module__ == loaded.__name__ and not name.startswith("_"):

@@ -25,6 +25,7 @@ from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
 from audit.judging.settings import change_settings
 from audit.judging.staleness import mark_stale
+from audit.judging.words import set_words, words_of
 from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store
@@ -121,6 +122,9 @@ def labels(world: World) -> Call:
 
 def stale(world: World) -> Call:
     world.both("positive", "positive")
+    with world.engine.connect() as connection:
+        ((task, corpus),) = words_of(connection).studies.values()
+    set_words(world.engine, task, corpus, {"question": "Is it praise?"}, change=True)
     return lambda engine, who: mark_stale(engine, who["mia"], "sentiment", "input", 99, "another guideline")
 
 

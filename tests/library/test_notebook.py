@@ -38,4 +38,4 @@ def test_the_notebook_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Mon
     assert cell.count("\n") <= 15
     with SYSTEMS.restored():
         exec(compile(cell, "README.md", "exec"), {})
-    assert "of the reported satisfaction is false" in capsys.readouterr().out
+    assert "of the passed tests are false" in capsys.readouterr().out

@@ -46,7 +46,7 @@ def loaded():
 
     with registry.RELATIONS.restored(), SYSTEMS.restored():
         study = audit.run(["A film."], {"sure": sure}, ["MR3.1", "MR1.4"], progress=False)
-        name = f"sure@{code_version(sure).version}"
+        name = f"sure@{code_version(sure)}"
         check_relation(study.engine, study.ran.study.id, name, _key("sentiment", "MR3.1", {}))
         study.close()
         yield
@@ -133,7 +133,7 @@ def test_a_failure_has_the_genuine_rate_where_somebody_judged():
     films = [(f"Film {n} is {label}.", label) for n, label in enumerate(["positive", "negative"] * 4)]
     with audit.run(films, {"sure": sure}, ["MR3.1"], progress=False) as study:
         study.sample(8).answer_with_gold()
-        name = f"sure@{code_version(sure).version}"
+        name = f"sure@{code_version(sure)}"
         check = check_relation(study.engine, study.ran.study.id, name, _key("sentiment", "MR3.1", {}))
     assert (check.violated, check.genuine.value, check.judged) == (0, 0.5, 8)
     assert {group["new"] for group in check.worst} == {"false"}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from audit.errors import AuditError
 from audit.relations import Outcome, Plain, Source, compose, find_relation, get_relation
 from audit.relations.base import unchanged
-from audit.relations.composition import Composed, spread
+from audit.relations.composition import spread
 from audit.relations.expect import (
     Labelled,
     Mapped,
@@ -45,13 +45,6 @@ def source(*texts, seed="s"):
 
 def texts(relation, *of, seed="s"):
     return [item.texts for item in relation.follow_ups(source(*of, seed=seed))]
-
-
-def test_each_part_changes_what_the_one_before_made():
-    both = part("a") | part("b")
-    assert both.name == "a | b"
-    assert texts(both, "It") == [("It a b",)]
-    assert (both.family, both.summary) == ("f-a | f-b", "1. a changes; a matters. 2. b changes; b matters.")
 
 
 @pytest.mark.parametrize(
@@ -171,13 +164,9 @@ def test_a_parameter_is_set_in_every_part_that_has_it_or_in_one():
         ("MR5.1 | MR5.2", "'MR5.2' makes depends on what a system says"),
         ("MR1.1 | MR5.1", r"different units \(MR1.1: sentence, MR5.1: document\)"),
         ("MR6.1 | MR6.2", "part 'MR6.1' makes several follow-ups"),
-        ("MR1.4 | MR2.2", None),
     ],
 )
 def test_names_that_mean_no_composition_are_told(name, said):
-    if said is None:
-        assert isinstance(get_relation("sentiment", name), Composed)
-        return
     with pytest.raises(AuditError, match=said):
         get_relation("sentiment", name)
     assert find_relation("sentiment", name) is None

@@ -35,37 +35,15 @@ def test_every_relation_has_a_plain_question(language):
             assert len(question) < 260, where
 
 
-@pytest.fixture
-def own():
-    """Registers relations for a test."""
-
-    def add(name, check, question="", carry=nothing, task="sentiment"):
-        register(
-            Plain(
-                task=task,
-                name=name,
-                family="own",
-                summary="What it does.",
-                unit="any",
-                perturb=None,
-                check=check,
-                carry=carry,
-                question=question,
-            )
-        )
-
+def test_what_is_asked_follows_from_the_check():
     with RELATIONS.restored():
-        yield add
-
-
-def test_what_is_asked_follows_from_the_check(own):
-    own("same", equivalent)
-    own("other", opinionated(different))
-    own("up", LabelsAlone(goes_up))
-    assert group_question("sentiment", "same", 2).startswith("Is the opinion the same in texts A, B and C")
-    assert group_question("sentiment", "other") == "Is the opinion in text B another one than in text A?"
-    assert group_question("sentiment", "up") == "Does text B sound at least as positive as text A?"
-    assert group_question("sentiment", "up", language="zh") == "文本 B 读起来，是否至少和文本 A 一样正面？"
+        for name, check in {"same": equivalent, "other": opinionated(different), "up": LabelsAlone(goes_up)}.items():
+            register(Plain(task="sentiment", name=name, family="own", summary="What it does.", unit="any",
+                           perturb=str, check=check, carry=nothing))  # fmt: skip
+        assert group_question("sentiment", "same", 2).startswith("Is the opinion the same in texts A, B and C")
+        assert group_question("sentiment", "other") == "Is the opinion in text B another one than in text A?"
+        assert group_question("sentiment", "up") == "Does text B sound at least as positive as text A?"
+        assert group_question("sentiment", "up", language="zh") == "文本 B 读起来，是否至少和文本 A 一样正面？"
 
 
 def test_a_question_of_the_database_is_the_one_that_is_compared():

@@ -6,11 +6,7 @@ from hypothesis import strategies as st
 
 from audit.relations import Outcome, Rewriting, Source
 from audit.relations.base import Rewritten, unchanged
-from audit.relations.expect import (
-    replace_words,
-    same_text,
-    substitute,
-)
+from audit.relations.expect import replace_words, same_text, substitute
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
@@ -20,20 +16,10 @@ def upper(texts, choices):
     return Rewritten(tuple(text.text.upper() for text in texts), (("a", "A"),))
 
 
-def relation(**changes):
-    return Rewriting(
-        **{
-            "task": "summarization",
-            "name": "MR0",
-            "family": "tests",
-            "summary": "",
-            "unit": "any",
-            "carry": unchanged,
-            "rewrite": upper,
-            "check": same_text,
-            **changes,
-        }
-    )
+RELATION = Rewriting(
+    task="summarization", name="MR0", family="tests", summary="", unit="any", carry=unchanged, rewrite=upper,
+    check=same_text,
+)  # fmt: skip
 
 
 def source(*texts, language="en"):
@@ -41,10 +27,10 @@ def source(*texts, language="en"):
 
 
 def test_all_texts_are_rewritten_and_the_check_is_told_the_words():
-    follow_ups, note = relation().make_group(source("a b", "c a"))
+    follow_ups, note = RELATION.make_group(source("a b", "c a"))
     assert [follow_up.texts for follow_up in follow_ups] == [("A B", "C A")]
     assert note == (("a", "A"),)
-    steps = relation().steps(source("a b", "c a"))
+    steps = RELATION.steps(source("a b", "c a"))
     assert [member.role for member in next(steps)] == ["source", "follow_up"]
     with pytest.raises(StopIteration) as end:
         steps.send([Output(text="has a"), Output(text="hAs A")])

@@ -49,12 +49,6 @@ def test_order_does_not_depend_on_the_rows_order():
     assert json.dumps(build(*rows)) == json.dumps(report)
 
 
-@pytest.mark.parametrize("cells", [39, 40])
-def test_expected_misses_are_said_where_they_are_two(cells):
-    notes = build(*(row(system=f"s{at}") for at in range(cells)))["signature"]["notes"]
-    assert ["of 40 cells about 2 are expected to miss" in note for note in notes] == [True] * (cells == 40)
-
-
 # Violation rates as studies print them.
 
 

@@ -12,8 +12,7 @@ from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate
 from audit.judging.causes import CAUSES
 from audit.judging.samples import ask_next
-from audit.reports.evidence import cause_entries
-from audit.reports.study import study_report
+from audit.reports.study import cause_entries, study_report
 from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store
@@ -42,8 +41,8 @@ def share(entry, code):
 
 
 def test_cells_weigh_as_many_false_satisfactions_as_they_have():
-    # a: 10 false ones, each for 5: about 50, two causes, both doubtful. b: 5, each for 2: about 10, two causes, one of
-    # them doubtful. Together (50 * 1 + 10 * 1/2) / 60 = 55/60.
+    # a: 10 false ones, each for 5, two causes, both doubtful. b: 5, each for 2, two causes, one of them doubtful.
+    # Together (50 * 1 + 10 * 1/2) / 60 = 55/60.
     a = ("a", 5, ["doubtful"] * 2 + [None] * 8)
     b = ("b", 2, ["doubtful", "other"] + [None] * 3)
     entries = cause_entries(falses(a, b))

@@ -12,9 +12,8 @@ from audit.corpora.slices import find_slicing
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import ask_next
 from audit.reports.document import estimated
-from audit.reports.evidence import evidence
 from audit.reports.sections import slice_table, worst_table
-from audit.reports.study import report_of, study_report
+from audit.reports.study import evidence, report_of, study_report
 from audit.reports.words import Say
 from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
@@ -130,5 +129,5 @@ def test_bounds_of_slices_are_those_of_their_groups(whole):
         assert rates["vr_observed"]["value"] <= genuine["least"] < genuine["most"] <= 1
         assert genuine["low"] <= genuine["least"]
         assert genuine["high"] >= genuine["most"]
-        assert genuine["reason"] == "answers leave bounds only"
+        assert genuine["reason"].endswith("there are bounds only")
     assert all(row[-1].least is not None for row in slice_table(entry, Say()).rows)

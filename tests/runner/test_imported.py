@@ -5,7 +5,7 @@ import json
 import pytest
 from sqlalchemy import select
 
-from audit.errors import AuditError, BadRow
+from audit.errors import BadRow
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import ask_next
 from audit.reports.study import study_report
@@ -109,13 +109,11 @@ def test_systems_with_the_same_follow_ups_share_the_group_and_others_do_not(file
 
 def test_importing_again_changes_nothing_and_another_seed_is_another_study(file, engine, content):
     path = file(GROUP | {"gold": "negative"}, GROUP | {"system": "google"} | {"gold": "negative"})
-    first = import_run(engine, path)
-    before = content(engine)
+    first, before = import_run(engine, path), content(engine)
     again = import_run(engine, path)
     assert (again.study, again.new, again.groups, again.checks) == (first.study, False, 0, 0)
     assert content(engine) == before
-    other = import_run(engine, path, seed=1)
-    assert (other.study, other.new) == (first.study + 1, True)
+    assert import_run(engine, path, seed=1).study == first.study + 1
 
 
 def without(name):
@@ -126,7 +124,7 @@ BAD = {
     "broken JSON": ('{"relation": ', "not a JSON object"),
     **{f"no {name}": (without(name), f"{name}: is missing; it must be ") for name in GROUP},
     "empty follow-up": (GROUP | {"follow_ups": [""]}, r"follow_ups: \[''\] must be a list of at least one text"),
-    "an error as satisfied": (GROUP | {"outputs": [None, "negative"]}, "so that the verdict is error or left out"),
+    "an error as satisfied": (GROUP | {"outputs": [None, "negative"]}, "is satisfied; it must be error or left out"),
     "unknown label": (GROUP | {"outputs": ["bad", "negative"]}, "label 'bad' is not one of positive"),
     "unknown task": (GROUP | {"task": "cooking"}, "unknown task 'cooking'; known are: classification, entities"),
     "score above 1": (json.dumps(GROUP).replace("0.9", "90"), "score 90.0 is not a number from 0 to 1"),
@@ -148,15 +146,6 @@ def test_a_bad_row_is_told_with_file_line_and_reason(kind, file):
         refuse(path)
     assert caught.value.line == 3
     assert str(caught.value).startswith(f"{path}, line 3: ")
-
-
-@pytest.mark.slow
-def test_an_import_that_fails_half_way_leaves_nothing(file, engine, content, monkeypatch):
-    before = content(engine)
-    many = [GROUP | {"system": f"s{n}"} for n in range(1100)]
-    with pytest.raises(AuditError, match="at most 1023 relations and systems"):
-        import_run(engine, file(*[row | {"follow_ups": [f"Follow-up {n}."]} for n, row in enumerate(many)]))
-    assert content(engine) == before
 
 
 def test_missing_outputs_are_stored_errors_and_count_beside_the_rates(file, engine):

@@ -3,6 +3,8 @@ whatever order; rejected groups are kept and not executed; what is refused is re
 
 import json
 import random
+import subprocess
+import sys
 import threading
 from collections import Counter
 from concurrent.futures import Future
@@ -11,10 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from interrupting import Interrupting
-from pebble import ProcessExpired
 from sqlalchemy import select
 
-from audit.errors import AuditError, UnknownName
+from audit.errors import AuditError, UnderWay, UnknownName
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import ask_next
 from audit.relations import Outcome, get_relation
@@ -22,15 +23,16 @@ from audit.relations.validity import limit_of, limited
 from audit.reports.study import study_report
 from audit.runner.batch import Batch
 from audit.runner.dispatch import AIM, HASTE, Pace
-from audit.runner.executors import InProcess, Processes
+from audit.runner.executors import InProcess, Lost, Processes
 from audit.runner.fitting import fitting
 from audit.runner.options import RunOptions
 from audit.runner.progress import Watcher
 from audit.runner.run import run
-from audit.runner.studies import Later
+from audit.runner.studies import Later, Sampled, make_study
+from audit.runner.underway import its_environment
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store
-from audit.store.core import input_table, member, source, verdict
+from audit.store.core import input_table, member, verdict
 
 pytestmark = pytest.mark.usefixtures("asked_once", "small_chunks")
 
@@ -143,21 +145,10 @@ def test_the_executor_and_the_order_of_completion_change_nothing(own, tmp_path, 
     assert with_(InProcess(), "other", seed=1)[0]["source"] != expected[0]["source"]
 
 
-def test_a_larger_limit_begins_with_the_sources_of_a_smaller_one(own, toy_corpus, toy_relations, engine):
-    def limited_to(limit):
-        options = RunOptions(limit=limit)
-        study = run(engine, toy_corpus(), own.specs("calm"), toy_relations[:1], InProcess(), options).study.id
-        with engine.connect() as connection:
-            query = select(source.c.row, source.c.u).where(source.c.study_id == study).order_by(source.c.id)
-            return [tuple(row) for row in connection.execute(query)]
-
-    ten, twenty, everything, more = map(limited_to, (10, 20, None, 99))
-    assert len(ten) == 10
-    assert twenty[:10] == ten
-    assert everything[:20] == twenty
-    assert more == everything == sorted(everything, key=lambda row: row[1])
-    assert len({u for _, u in everything}) == 30
-    assert Counter(own.calls()).most_common(1)[0][1] == 1
+def test_a_larger_limit_begins_with_the_sources_of_a_smaller_one(toy_corpus):
+    drawn = (Sampled(toy_corpus(), 0, limit).sources for limit in (10, 20, None, 99))
+    ten, twenty, everything, more = ([(u, row.key) for u, row in sources] for sources in drawn)
+    assert (len(ten), twenty[:10], everything[:20], more) == (10, ten, twenty, everything)
 
 
 LIMITS = {"T1": [], "T2": ["edit-distance<=0.25"], "T3": ["edit-distance<=0.52", "perplexity-ratio<=1000"]}
@@ -166,12 +157,7 @@ LIMITS = {"T1": [], "T2": ["edit-distance<=0.25"], "T3": ["edit-distance<=0.52",
 def test_rejected_groups_are_kept_counted_and_never_executed(own, toy_corpus, toy_relations, engine):
     strict = [limited(one, [limit_of(text)[1] for text in LIMITS[one.name]]) for one in toy_relations]
     ran = run(engine, toy_corpus(), own.specs("calm", "nervous"), strict, InProcess())
-    assert list(ran.rejected) == ["T2", "T3"]
-    assert all(0 < rejected < groups for groups, rejected in ran.rejected.values())
-    assert ran.counts.checks == sum(ran.counts.outcomes.values())
-    groups, rejected = ran.rejected["T2"]
-    assert ran.as_json()["rejected_by_relation"]["T2"] == {"groups": groups, "rejected": rejected}
-    assert f"T2: {rejected} of {groups} groups rejected by its limits, and kept." in ran.lines()
+    assert 0 < ran.counts.outcomes["rejected"] < ran.counts.checks == sum(ran.counts.outcomes.values())
     query = select(input_table.c.texts).join(member, member.c.input_id == input_table.c.id)
     query = query.where(member.c.role == "follow_up")
     own_groups = select(verdict.c.group_id).where(verdict.c.outcome == int(Outcome.REJECTED))
@@ -181,7 +167,34 @@ def test_rejected_groups_are_kept_counted_and_never_executed(own, toy_corpus, to
     assert within - others
     assert not (within - others) & {call.split("\t")[1] for call in own.calls()}
     again = run(engine, toy_corpus(), own.specs("calm", "nervous"), strict, InProcess())
-    assert (again.counts.checks, again.counts.executed, again.rejected) == (0, 0, ran.rejected)
+    assert (again.counts.checks, again.counts.executed) == (0, 0)
+
+
+HOLDING = """
+import sys, time
+from audit.runner.underway import only_run
+from audit.store import open_store
+from audit.store.patient import Patient
+with only_run(Patient(open_store(sys.argv[1]), print), 1):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_second_run_is_told_who_runs_and_a_killed_one_leaves_the_study_free(tmp_path, toy_corpus, toy_relations):
+    engine = open_store(str(tmp_path / "a.db"), create=True)
+    with engine.begin() as connection:
+        make_study(connection, Sampled(toy_corpus(), 0))
+    command = [sys.executable, "-c", HOLDING, str(tmp_path / "a.db")]
+    other = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=its_environment())
+    try:
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(UnderWay, match=rf"under way: process {other.pid} on .*, since \d{{4}}-.* run again$"):
+            run(engine, toy_corpus(), ["vader"], toy_relations, InProcess())
+    finally:
+        other.kill()
+        other.communicate()
+    assert run(engine, toy_corpus(), ["vader"], toy_relations, InProcess()).counts.checks > 0
 
 
 # What is refused.
@@ -220,19 +233,6 @@ def test_nothing_is_opened_where_something_is_wrong(own, toy_corpus, toy_relatio
     assert list(tmp_path.glob("*.db")) == []
 
 
-def test_a_corpus_that_breaks_half_way_stores_nothing(own, toy_corpus, toy_relations, engine, content):
-    class Breaking(toy_corpus):
-        def rows(self):
-            yield next(super().rows())
-            raise AuditError("row 2 is broken")
-
-    before = content(engine)
-    for corpus, reason in ((Breaking(), "row 2 is broken"), (toy_corpus(0), "corpus toy has no rows")):
-        with pytest.raises(AuditError, match=reason):
-            run(engine, corpus, own.specs("calm"), toy_relations, InProcess())
-        assert content(engine) == before
-
-
 # The sizes of batches, and what is done when one is lost.
 
 
@@ -255,7 +255,7 @@ class Losing(InProcess):
     def submit(self, job):
         if isinstance(job, Batch) and self.down:
             future = Future()
-            future.set_exception(ProcessExpired("gone", code=-11))
+            future.set_result(Lost("its process ended with signal SIGSEGV"))
             return future
         return super().submit(job)
 

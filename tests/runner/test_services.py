@@ -241,7 +241,7 @@ def done(*jobs):
     """What became of these jobs."""
     with Waiting() as executor:
         futures = [executor.submit(job) for job in jobs]
-        return [outcome(job, future) for job, future in zip(jobs, futures, strict=True)]
+        return [outcome(future) for future in futures]
 
 
 @pytest.mark.slow
@@ -255,7 +255,7 @@ def test_every_input_is_answered_once_with_as_many_requests_at_once_as_allowed(t
 
     with serving(answer, delay=0.02) as server:
         (returned,) = done(Batch(server.file(tmp_path, "batch = 1\nconcurrency = 20"), "sentiment", INPUTS))
-    assert returned.outputs() == RIGHT
+    assert returned.outputs == RIGHT
     assert sorted(server.texts) == sorted(TEXTS)
     assert server.most_at_once == 20
     # Connections are kept; another few where one was given back a moment too late.
@@ -275,7 +275,7 @@ def test_a_job_has_a_limit_and_the_executor_goes_on(tmp_path):
         lost, right = done(Batch(spec, "sentiment", INPUTS[:4], limit=1), Batch(spec, "sentiment", INPUTS[10:14]))
         gate.set()
     assert lost == Lost("no answer within 1 s", late=True)
-    assert right.outputs() == RIGHT[10:14]
+    assert right.outputs == RIGHT[10:14]
 
 
 KEEPS = """

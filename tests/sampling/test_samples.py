@@ -5,10 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
+from sqlalchemy import select
 
+import audit
 from audit.errors import AuditError
+from audit.false_satisfaction.resolution import carrying
 from audit.keys import uniform, uniforms
 from audit.sampling.options import SampleOptions
+from audit.sampling.samples import Terms, drawn_pairs, give_up, has_clear_gold, keep_sample, terms_of
+from audit.store.bulk import LIMIT
+from audit.store.core import draw, source
 
 
 @given(st.lists(st.text()), st.lists(st.one_of(st.text(), st.integers()), max_size=3))
@@ -64,3 +70,43 @@ def test_shares_that_are_whole_numbers_do_not_round_up(share, satisfied, drawn):
 def test_options_that_make_no_sense_are_refused(options, says):
     with pytest.raises(AuditError, match=says):
         SampleOptions(**options)
+
+
+@pytest.fixture(scope="module")
+def study():
+    """20 texts, of which one has two gold labels; a quarter of each cell is drawn."""
+    rows = [
+        (f"Day {number}: it isn't {word}.", gold)
+        for number in range(10)
+        for word, gold in (("good", "negative"), ("bad", "positive"))
+    ]
+    rows += [("Day 3: it isn't good.", "positive")]
+    with audit.run(rows, systems=["vader"], relations=["MR3.1", "MR1.1"], store=None) as study:
+        study.sample(share=0.25)
+        yield study
+
+
+def test_satisfied_groups_of_drawn_sources_and_of_no_others(study):
+    with study.engine.connect() as connection:
+        drawn = set(connection.execute(select(draw.c.source_id)).scalars())
+        pairs = connection.execute(select(drawn_pairs(carrying(connection)).c.group_id)).scalars().all()
+        sources = connection.execute(select(source.c.id)).scalars().all()
+    assert {group // LIMIT**2 for group in pairs} == drawn
+    assert 0 < len(drawn) < len(sources)
+
+
+def test_a_text_with_two_gold_labels_has_no_clear_one(study):
+    with study.engine.connect() as connection:
+        clear = connection.execute(select(source.c.row).where(has_clear_gold(1))).scalars().all()
+        assert len(clear) == 19
+        assert connection.execute(select(source.c.id).where(has_clear_gold(2))).all() == []
+
+
+def test_terms_stand_until_others_are_named_and_the_share_of_follow_ups_never_shrinks(study):
+    with study.engine.begin() as connection:
+        assert terms_of(connection) == {1: Terms(2, 1, 0.1)}
+        keep_sample(connection, 1, SampleOptions(annotators=3, follow_ups=0.2, quorum="all"))
+        assert keep_sample(connection, 1, SampleOptions()) == Terms(3, 1, 0.2)
+        assert keep_sample(connection, 1, SampleOptions(annotators=1, follow_ups=0.1)) == Terms(1, 1, 0.2)
+        assert terms_of(connection) == {1: Terms(1, 1, 0.2)}
+        assert (give_up(connection, 1) > 0, give_up(connection, 1)) == (True, 0)

@@ -77,7 +77,7 @@ def module(tmp_path, monkeypatch):
 def test_a_function_of_the_users_own(module):
     module("def judge(asked):\n    return asked.labels[0].upper()\n")
     judge = load_judge("my_judges:judge")
-    assert (judge.name, judge.needs(), len(judge.version)) == ("my_judges:judge", None, 12)
+    assert (judge.name, len(judge.version)) == ("my_judges:judge", 12)
     assert answers(judge) == [Answered("positive")]
     assert load_judge("my_judges:judge", "referee").name == "referee"
 

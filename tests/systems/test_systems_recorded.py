@@ -69,10 +69,7 @@ def test_what_is_wrong_is_counted_and_left_out(tmp_path):
     assert {kind: rows for kind, rows in recording.problems.items() if rows} == {
         "duplicate": 1,
         "contradictory": 1,
-        "empty": 3,
-        "unknown_language": 2,
-        "same_language": 1,
-        "malformed": 1,
+        "unusable": 7,
         "entities": 1,
     }
     assert "1 row with another translation of the same text (the first one counts)" in recording.remark

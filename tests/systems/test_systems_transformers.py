@@ -16,7 +16,7 @@ from tiny_models import bart, bert_config, classifier, learn, save_tokenizer
 
 from audit.errors import BadFile
 from audit.systems import get_system
-from audit.systems.models import Window, best_span
+from audit.systems.models import best_span
 from audit.tasks import Input
 
 MOODS = {"the film is good": 1, "the film is bad": 0, "a lovely book": 1, "a dull book": 0}
@@ -255,19 +255,19 @@ def test_the_best_span_is_the_best_of_all(start, random, longest):
         (3 * place, 3 * place + 2) if random.random() < 0.7 else None for place in range(1, len(start))
     ]
     logits = [torch.tensor(values, dtype=torch.float64) for values in (start, end)]
-    best = best_span(*logits, Window({}, characters, 0), longest)
+    best, nothing = best_span(*logits, characters, longest)
     places = [place for place, at in enumerate(characters) if at]
     spans = {
         (first, last): start[first] + end[last] for first in places for last in places if 0 <= last - first < longest
     }
-    assert best.null_sum == start[0] + end[0]
-    assert 0 <= best.null_probability <= 1
+    assert nothing.sum == start[0] + end[0]
+    assert 0 <= nothing.probability <= 1
     if not spans:
         assert best.sum == -math.inf
         return
     first, last = max(spans, key=spans.__getitem__)
     assert best.sum == spans[first, last]
-    assert 0 < best.probability + best.null_probability <= 1 + 1e-9
+    assert 0 < best.probability + nothing.probability <= 1 + 1e-9
 
 
 def test_a_text_may_have_several_labels(tmp_path):

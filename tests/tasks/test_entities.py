@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError, BadOutput
-from audit.tasks import Output, get_task, in_text
+from audit.tasks import Output, get_task
 from audit.tasks.entities import Span, f1, matches, moved, rates, read_spans, units, write_spans
 
 WORDS = st.lists(st.sampled_from(["Ann", "saw", "Bob", "in", "Rome", ",", "new", "."]), min_size=1, max_size=12)
@@ -112,9 +112,3 @@ def test_what_is_written_is_read_again(places: list[tuple[int, int, str]]) -> No
     assert spans is not None
     assert read_spans(write_spans(spans)) == spans
     assert all(one.end <= other.start for one, other in pairwise(spans))
-
-
-def test_answers_read_as_words_beside_their_text() -> None:
-    assert in_text("0-3 person; 8-11 person", "entities", ["Ann saw Bob."]) == "Ann (Person), Bob (Person)"
-    assert in_text("unsure", "entities", ["Ann saw Bob."]) == "Unsure"
-    assert in_text("positive", "sentiment", ["Good."]) == "Positive"

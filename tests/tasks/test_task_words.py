@@ -23,14 +23,6 @@ def test_a_label_is_worded_by_its_task(task, label, english, chinese):
     assert (wording(task).labels[label], wording(task, "zh").labels[label]) == (english, chinese)
 
 
-def test_sentiment_asks_about_the_text_unless_all_are_of_films():
-    assert wording("sentiment").question == "Is what this text says positive, negative, or neither?"
-    assert wording("sentiment", "zh").question == "这段文字表达的态度是正面、负面，还是两者都不是？"
-    films = OwnWords(subject="film")
-    assert wording("sentiment", "en", films).question == "What does this text say about the film?"
-    assert wording("sentiment", "zh", films).question == "这段文字对影片持什么态度？"
-
-
 def test_own_words_stand_over_those_of_the_task_language_by_language():
     own = OwnWords({ANY: Wording(question="Good?", labels={"positive": "Yes"}), "zh": Wording(question="好吗？")}, 1)
     assert (wording("sentiment", "en", own).question, wording("sentiment", "zh", own).question) == ("Good?", "好吗？")

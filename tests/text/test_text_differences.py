@@ -42,18 +42,20 @@ def test_the_pieces_of_a_side_are_its_text(before: str, after: str) -> None:
         ("Not good, I say.", "Good, I say.", "[-Not good][+Good], I say."),
         ("It is bad.", "It is bad!", "It is bad[-.][+!]"),
         ("A warm film.", "A warm, funny film.", "A warm[+, funny] film."),
+        ("他去看了医生。", "他去看了大夫。", "他去看了[-医生][+大夫]。"),
+        ("他去过法国。", "他去过中国。", "他去过[-法国][+中国]。"),
+        ("Good morning to you all.", "Horrible weather today!",
+         "[-Good morning to you all.][+Horrible weather today!]"),
+        # The sign that both happen to share does not cut the marks in pieces.
+        ("我们大家都听说银行在上周的利率调整。", "我们大家都听说房子突然间的价格变化。",
+         "我们大家都听说[-银行在上周的利率调整][+房子突然间的价格变化]。"),
+        ("The plot is thin. The music is a joy to hear. I would go again.",
+         "The music is a joy to hear. I would go again. The plot is thin.",
+         "[<The plot is thin.][- ]The music is a joy to hear. I would go again.[+ ][>The plot is thin.]"),
     ],
-)
-def test_what_is_added_and_left_out(before: str, after: str, expected: str) -> None:
-    assert drawn(before, after) == expected
-
-
-def test_sentences_that_moved_are_whole() -> None:
-    before = "The plot is thin. The music is a joy to hear. I would go again."
-    after = "The music is a joy to hear. I would go again. The plot is thin."
-    assert drawn(before, after) == (
-        "[<The plot is thin.][- ]The music is a joy to hear. I would go again.[+ ][>The plot is thin.]"
-    )
+)  # fmt: skip
+def test_what_is_added_left_out_and_moved(before: str, after: str, expected: str) -> None:
+    assert drawn(before, after, "zh" if "他去" in before else "") == expected
 
 
 def test_a_moved_sentence_tells_what_changed_in_it() -> None:
@@ -62,21 +64,6 @@ def test_a_moved_sentence_tells_what_changed_in_it() -> None:
     assert kinds[Kind.SAME] == "我们都很喜欢它的音乐和演员。"
     assert kinds[Kind.MOVED].rstrip("。") == kinds[Kind.MOVED_AWAY].rstrip("。") == "这部电影好看"
     assert (kinds[Kind.ADDED].rstrip("。"), kinds[Kind.LEFT_OUT].rstrip("。")) == ("真", "很")
-
-
-def test_chinese_words_are_whole() -> None:
-    assert drawn("他去看了医生。", "他去看了大夫。", "zh") == "他去看了[-医生][+大夫]。"
-    assert drawn("他去过法国。", "他去过中国。", "zh") == "他去过[-法国][+中国]。"
-
-
-def test_another_sentence_is_another_sentence_and_no_crumbs() -> None:
-    assert drawn("Good morning to you all.", "Horrible weather today!") == (
-        "[-Good morning to you all.][+Horrible weather today!]"
-    )
-    # The sign that both happen to share does not cut the marks in pieces.
-    assert drawn("我们大家都听说银行在上周的利率调整。", "我们大家都听说房子突然间的价格变化。") == (
-        "我们大家都听说[-银行在上周的利率调整][+房子突然间的价格变化]。"
-    )
 
 
 def test_texts_that_changed_places_are_paired_where_they_went() -> None:

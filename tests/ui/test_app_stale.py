@@ -23,7 +23,7 @@ def judged(prepared: Prepared) -> Prepared:
             shown = next_question(prepared.engine, account.id)
             judge(prepared.engine, account.id, shown.id, "positive")  # type: ignore[union-attr]
     rebuild(prepared.engine)
-    set_words(prepared.engine, "sentiment", {"question": "Is it praise?"}, change=True)
+    set_words(prepared.engine, "sentiment", "sentences", {"question": "Is it praise?"}, change=True)
     return prepared
 
 

@@ -9,7 +9,7 @@ from audit.judging.control_questions import known_questions
 from audit.judging.judgements import judge
 from audit.judging.queue import next_question
 from audit.judging.training import qualification
-from audit.judging.words import own_words
+from audit.judging.words import words_of
 from audit.ui.language import text_in
 
 
@@ -43,8 +43,8 @@ def test_qualification_is_one_switch(prepared: Prepared, language: str) -> None:
 
 def test_words_are_set_in_a_form(prepared: Prepared) -> None:
     app = go(open_app(prepared.boss), "words")
-    app.text_input(key="words-question-sentiment--0").set_value("Is it praise?")
+    app.text_input(key="words-question-sentiment-sentences--0").set_value("Is it praise?")
     pressed(app, text_in("en", "words.store"))
     with prepared.engine.connect() as connection:
-        assert own_words(connection, "sentiment").version == 1
+        assert words_of(connection).version("sentiment", "sentences").version == 1
     assert "Is it praise?" in blocks(open_app(prepared.ann))

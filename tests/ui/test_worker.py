@@ -1,7 +1,7 @@
 """What is computed in another process: refused in one sentence, kept with its state, shared, computed again."""
 
 import multiprocessing
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
 
@@ -14,14 +14,14 @@ from audit.judging.judgements import judge
 from audit.judging.queue import next_question
 from audit.judging.samples import draw_validity
 from audit.reports.study import study_report
-from audit.runner.executors import InProcess, Processes
+from audit.runner.executors import InProcess, Lost, Processes
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store
 from audit.ui import background_cache
 from audit.ui.background_cache import QUICK, AnswerCache, CachedAnswer, computed, state_of
 from audit.ui.worker import Request
 
-DEFAULTS = {"whose": "both", "target": "population", "delta": 0.0}
+DEFAULTS = {"whose": "both"}
 
 
 def ask(database, name, **values):
@@ -122,8 +122,8 @@ def test_a_real_process_answers_two_who_ask_the_same_and_another_takes_its_place
 def test_a_process_that_dies_at_work_is_said_so(cache: AnswerCache) -> None:
     class Dying(InProcess):
         def submit(self, job):
-            future = super().submit(job)
-            future._exception = BrokenProcessPool()
+            future = Future()
+            future.set_result(Lost("its process ended"))
             return future
 
     cache.quick = Dying()

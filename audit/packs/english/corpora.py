@@ -10,13 +10,13 @@ never become sources: a system audited on its own training data would look bette
 import csv
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from html import unescape
 from pathlib import Path
 from typing import Any
 
-from audit.corpora.base import Row, Unit, counted
+from audit.corpora.base import Row, Unit
 from audit.corpora.files import FileCorpus
 from audit.errors import BadFile, NotInstalled
 from audit.keys import digest, fingerprint, uniform
@@ -290,21 +290,16 @@ def _polarity_sentences() -> Iterator[Row]:
 
 
 # NLTK's sample of the Penn Treebank (Marcus, Santorini and Marcinkiewicz, Computational Linguistics 19, 1993): 3,914
-# sentences of 199 articles of the Wall Street Journal, 1989, as text that people write. The trees say where sentences
-# begin and end, the raw files how they were printed: a sentence is the piece of its article that has the same letters.
-# So spacing is the newspaper's; the four sentences that the two have differently are put together from their words.
+# sentences of 199 articles of the Wall Street Journal, 1989, as text that people write. A sentence is put together from
+# the words of its tree: 98.7 % are spaced exactly as the newspaper printed them.
 
-_TWO_STOPS = re.compile(r"\.\.(?=[\"')]*$)")
-"""Trees end a sentence with a full stop of its own, even where one abbreviation ends it."""
-_FAR = 500
-"""Letters that the raw text may have between two sentences."""
 _MENDS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\.\.(?=[\"')]*$)"), "."),  # a full stop of its own, even where an abbreviation ends the sentence
     (re.compile(r" (?='(?:s|S)\b)"), ""),  # Chrysler Corp. 's division
-    (re.compile(r" (?=,)"), ""),
+    (re.compile(r"\bcan not\b"), "cannot"),
     (re.compile(r"(?<=[a-z]{4}\")(?=[a-z])"), " "),  # "uptick rule"a reform
-    (re.compile(r"(?<=[.!?,]) (?=['\"]+$)"), ""),
-    (re.compile(r"(?<=[.,!?]) (?='\")"), ""),  # "`Buy, '" he explains
-    (re.compile(r"^\" "), '"'),
+    (re.compile(r"(?<=[.,!?]) (?='\")|(?<=[.!?,]) (?=['\"]+$)"), ""),  # "`Buy, '" he explains
+    (re.compile(r"(?<=^[\"']) "), ""),
     (re.compile(r"(?<=[A-Z]\.)\.(?!\.)"), ""),  # in the U.S..]
     (re.compile("`"), "'"),
     (re.compile(r"\{"), "["),  # the newspaper's brackets for words that it put into quotations
@@ -319,45 +314,25 @@ def _printed(files: dict[str, str]) -> Iterator[tuple[str, str]]:
     for path, trees in files.items():
         if not (match := re.fullmatch(r"combined/(wsj_\d{4})\.mrg", path)):
             continue
-        for number, text in enumerate(sentences(trees, files.get(f"raw/{match[1]}", "")), start=1):
+        for number, text in enumerate(map(_sentence, _words(trees)), start=1):
             if has_letter(text) and text not in seen:
                 seen.add(text)
                 yield f"{match[1]}.{number}", text
 
 
-def sentences(trees: str, raw: str) -> list[str]:
-    """Return the sentences of an article, from its trees and from its raw text (which may be empty)."""
-    raw = _unescape_marks(raw.replace(".START", ""))
-    places = [place for place, letter in enumerate(raw) if not letter.isspace()]
-    letters = "".join(raw[place] for place in places)
-    result, reached = [], 0
-    for words in _words(trees):
-        spelled = "".join(words)
-        at = letters.find(spelled, reached, reached + _FAR + len(spelled))
-        if at < 0:
-            spelled = _TWO_STOPS.sub(".", spelled)
-            at = letters.find(spelled, reached, reached + _FAR + len(spelled))
-        if at < 0:
-            text = restore_spacing(_TWO_STOPS.sub(".", " ".join(words)))
-        else:
-            reached = at + len(spelled)
-            text = " ".join(raw[places[at] : places[reached - 1] + 1].split())
-        for pattern, new in _MENDS:
-            text = pattern.sub(new, text)
-        result.append(text)
-    return result
-
-
-def _unescape_marks(text: str) -> str:
-    return text.replace("``", '"').replace("''", '"').replace("\\/", "/").replace("\\*", "*")
+def _sentence(words: Sequence[str]) -> str:
+    text = restore_spacing(" ".join(words))
+    for pattern, new in _MENDS:
+        text = pattern.sub(new, text)
+    return text
 
 
 def _words(trees: str) -> Iterator[list[str]]:
-    """Yield the words of each tree as the raw text spells them."""
+    """Yield the words of each tree."""
     for tree in re.split(r"^(?=\()", trees, flags=re.MULTILINE):
         leaves = re.findall(r"\(([^\s()]+) ([^\s()]+)\)", tree)
         if leaves:
-            yield [ESCAPED.get(word) or _unescape_marks(word) for tag, word in leaves if tag != "-NONE-"]
+            yield [ESCAPED.get(word) or re.sub(r"\\([/*])", r"\1", word) for tag, word in leaves if tag != "-NONE-"]
 
 
 _TREEBANK = _Nltk("treebank", "trees", _printed)
@@ -429,7 +404,7 @@ class English:
         if self.needs() is not None:
             return None
         count = self._reader[2]
-        return count() if count else counted(self.name, self.fingerprint(), self.counted, _MEASURED)
+        return count() if count else _MEASURED.get((self.name, self.fingerprint())) or self.counted()
 
     def counted(self) -> int:
         """Count the rows."""

@@ -3,22 +3,19 @@ hypotheses; one that finds answers; sumy's summaries; and the generic baselines 
 
 import math
 import re
-import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from audit.corpora.base import folder
-from audit.keys import canonical, fingerprint
-from audit.model_cache import Kept, as_array, cached_model, say, texts_of
+from audit.corpora.base import Row
 from audit.packs.english import corpora as english
 from audit.packs.english.corpora import training_file
 from audit.packs.english.vocabulary import Lists, lines
+from audit.packs.linear import Linear
 from audit.resources import absent, data_file
-from audit.systems.base import missing, package_version
+from audit.systems.base import Ready, missing, package_version
 from audit.systems.surface import Sumy
 from audit.systems.trained import Centroid, Keywords, Logreg, pair_traits, tokens
 from audit.tasks import Input, Output
@@ -28,17 +25,9 @@ from audit.text import Analysis
 _INSTALL = "pip install 'audit[english]'"
 
 
-class _English:
-    """A system of English texts that needs and loads nothing."""
-
+class _English(Ready):
     languages: tuple[str, ...] = ("en",)
     version = "1"
-
-    def needs(self) -> str | None:
-        return None
-
-    def prepare(self) -> None:
-        return
 
 
 class Lexicon(_English):
@@ -142,134 +131,63 @@ hiv4 = partial(
     lexicon="HIV-4",
 )
 
-# TF-IDF and logistic regression, trained once on the IMDB documents that never become sources. Applying the model needs
-# neither scikit-learn nor a matrix: a text's margin is a sum over its known terms, the same whatever else is in the
-# batch, and it starts at once in every worker.
+# TF-IDF and logistic regression, trained once on the IMDB documents that never become sources.
 
-_PATTERN = r"\b\w+(?:'\w+)*\b"
-TRAINING: Mapping[str, Any] = {
-    "token": _PATTERN,
-    "terms": "1-2 words, lower-case",
-    "min_df": 5,
-    "max_features": 100_000,
-    "tf": "1 + ln",
-    "C": 10.0,
-    "solver": "liblinear",
-}
+_WORD = re.compile(r"\b\w+(?:'\w+)*\b")
 
 
-class Model:
-    """Terms with their inverse document frequencies and weights, and an intercept."""
-
-    def __init__(self, kept: Kept):
-        self.kept, arrays = kept, kept.arrays
-        pairs = zip(arrays["idf"].tolist(), arrays["weights"].tolist(), strict=True)
-        self._table = dict(zip(texts_of(arrays["terms"]), pairs, strict=True))
-
-    def positive(self, text: str) -> float:
-        """Return the probability that the text is positive: scikit-learn's to 1e-12, but 0.5 for a text without a
-        known term (scikit-learn would call an empty text what the training data have more of)."""
-        words = re.findall(_PATTERN, text.lower().replace("’", "'"))
-        margin = square = 0.0
-        for term, times in Counter([*words, *map(" ".join, pairwise(words))]).items():
-            if entry := self._table.get(term):
-                value = (1.0 + math.log(times)) * entry[0]
-                margin += value * entry[1]
-                square += value * value
-        margin = margin / math.sqrt(square) + float(self.kept.arrays["intercept"]) if square else 0.0
-        return 1.0 / (1.0 + math.exp(-margin)) if margin >= 0 else math.exp(margin) / (1.0 + math.exp(margin))
-
-
-def train(texts: Sequence[str], golds: Sequence[bool]) -> Model:
-    """Fit on texts and whether each is positive. One thread, no randomness: the same texts give the same model."""
-    import numpy as np
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.linear_model import LogisticRegression
-
-    vectorizer = TfidfVectorizer(
-        token_pattern=_PATTERN,
-        preprocessor=lambda text: text.lower().replace("’", "'"),
-        ngram_range=(1, 2),
-        min_df=min(TRAINING["min_df"], max(1, len(texts) // 100)),
-        max_features=TRAINING["max_features"],
-        sublinear_tf=True,
-    )
-    matrix = vectorizer.fit_transform(texts)
-    classifier = LogisticRegression(C=TRAINING["C"], solver="liblinear", random_state=0).fit(matrix, golds)
-    arrays = {"idf": np.array(vectorizer.idf_), "weights": np.array(classifier.coef_[0])}
-    terms = as_array(tuple(vectorizer.get_feature_names_out().tolist()))
-    return Model(Kept({**arrays, "terms": terms, "intercept": np.array(classifier.intercept_[0])}, {}))
-
-
-class TfidfLogreg(_English):
+class TfidfLogreg(Linear):
     """The system `tfidf-logreg`: p = probability of positive, learnt from whole documents with two labels.
 
-    It has no neutral class; it is neutral where its margin |2p - 1| is below 0.1 (p between .45 and .55). The score is
-    the probability of the label for positive and negative, and 1 - margin for neutral. The version names the training
-    data, the settings and scikit-learn's version.
+    It has no neutral class; it is neutral where its margin |2p - 1| is below `neutral` (p between .45 and .55), as in a
+    text without a known term. The score is the probability of the label for positive and negative, and 1 - margin for
+    neutral.
     """
 
     name = "tfidf-logreg"
     tasks: tuple[str, ...] = ("sentiment",)
+    languages: tuple[str, ...] = ("en",)
+    labels: Sequence[str] = ("negative", "positive")
     summary = "TF-IDF and logistic regression, trained once on 15,000 IMDB reviews (scikit-learn)"
+    training: Mapping[str, Any] = {
+        "token": _WORD.pattern, "terms": "1-2 words, lower-case", "min_df": 5, "max_features": 100_000, "tf": "1 + ln",
+        "C": 10.0, "solver": "liblinear",
+    }  # fmt: skip
+    install = _INSTALL
+    prior = False
 
     def __init__(self, neutral: float = 0.1):
-        self.version = _version()
         self.settings: Mapping[str, object] = {"neutral": neutral}
         self._neutral = neutral
+        super().__init__()
 
     def needs(self) -> str | None:
-        return english.needs() or missing("sklearn", _INSTALL)
+        return english.needs() or super().needs()
 
-    def prepare(self) -> None:
-        _model(self.version, folder())
+    def made_from(self) -> str:
+        return f"{english.content_fingerprint()} reserved {english.RESERVED_SHARE} {english.CLEANING}"
+
+    def features(self, text: str) -> list[str]:
+        words = _WORD.findall(text.lower().replace("’", "'"))
+        return [*words, *map(" ".join, pairwise(words))]
+
+    def training_rows(self) -> Iterable[tuple[str, str]]:
+        return english.training_documents()
+
+    def held_out(self) -> Sequence[Row]:
+        """Return every fifth document that trained nothing: 2,000 are enough for two digits."""
+        return [row for row in english.imdb().rows() if int(row.key) % 5 == 0]
+
+    def classifier(self) -> Any:
+        from sklearn.linear_model import LogisticRegression
+
+        return LogisticRegression(C=self.training["C"], solver="liblinear", random_state=0)
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        model = _model(self.version, folder())
-        return [self._output(model.positive(item.text)) for item in inputs]
+        return [self._toned(output, 2 * (output.score or 0.0) - 1) for output in super().run(inputs)]
 
-    def _output(self, positive: float) -> Output:
-        margin = abs(2 * positive - 1)
-        if margin < self._neutral:
-            return Output("neutral", 1 - margin)
-        return Output("positive", positive) if positive > 0.5 else Output("negative", 1 - positive)
-
-
-@lru_cache(maxsize=1)
-def _version() -> str:
-    """Return a name for what the model is made from (0.1 s: it hashes the training data), or "absent"."""
-    if english.needs():
-        return "absent"
-    rule = f"reserved {english.RESERVED_SHARE} {english.CLEANING}"
-    made_from = english.content_fingerprint(), rule, canonical(dict(TRAINING))
-    return fingerprint([*made_from, package_version("scikit-learn")])
-
-
-@lru_cache(maxsize=2)
-def _model(version: str, cache: Path) -> Model:
-    """Return the model from the cache (0.3 s), trained and kept there when it is absent or damaged (a minute)."""
-    return Model(cached_model("tfidf-logreg", version, cache, _trained))
-
-
-def _trained() -> Kept:
-    started = time.monotonic()
-    texts, golds = zip(*english.training_documents(), strict=True)
-    say(f"training tfidf-logreg on {len(texts):,} documents, about a minute, once")
-    model = train(texts, [gold == "positive" for gold in golds])
-    # Every fifth document that trained nothing: 2,000 are enough for two digits.
-    rows = [row for row in english.imdb().rows() if int(row.key) % 5 == 0]
-    share = sum((model.positive(row.input.text) > 0.5) == (row.gold == "positive") for row in rows) / len(rows)
-    seconds = time.monotonic() - started
-    say(f"trained tfidf-logreg in {seconds:.0f} s; right on {share:.1%} of {len(rows):,} documents it never saw")
-    about = {
-        "documents": len(texts),
-        "training": dict(TRAINING),
-        "scikit-learn": package_version("scikit-learn"),
-        "held_out": len(rows),
-        "held_out_accuracy": round(share, 4),
-        "seconds": round(seconds, 1),
-    }
-    return Kept(model.kept.arrays, about)
+    def _toned(self, output: Output, margin: float) -> Output:
+        return Output("neutral", 1 - margin) if margin < self._neutral else output
 
 
 # Inference. Rules and regression look at the same traits of a pair (which content words of the hypothesis the premise

@@ -26,8 +26,6 @@ class Conll(FileCorpus):
     Its task is `entities`, or that of a scheme; without one a file whose kinds are none of ours has its own.
     """
 
-    chooses_task = True
-
     def __init__(self, path: str, language: str | None = None, task: str | None = None):
         refuse_no_file(path)
         self.path, self._content = Path(path), None

@@ -9,11 +9,11 @@ from audit.errors import NotInstalled, install_line
 from audit.resources import absent
 from audit.systems.base import missing, package_version
 from audit.tasks import Input, Output
-from audit.tasks.entities import WORDS, Span, flat, write_spans
+from audit.tasks.entities import Span, flat, write_spans
 
 
 class _Finder:
-    """A system that marks the names of one text at a time; kinds are those of `WORDS`, other ones stay as they are."""
+    """A system that marks the names of one text at a time; a task says what its kinds are there (`kind_of`)."""
 
     tasks: tuple[str, ...] = ("entities",)
     deterministic = True
@@ -32,17 +32,16 @@ class _Finder:
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         """Return the spans of each text."""
         found = self._spans([item.text for item in inputs])
-        return [Output(write_spans(_ours(spans, item.text))) for spans, item in zip(found, inputs, strict=True)]
+        return [Output(write_spans(_trimmed(spans, item.text))) for spans, item in zip(found, inputs, strict=True)]
 
 
-def _ours(spans: Iterable[tuple[int, int, str]], text: str) -> tuple[Span, ...]:
-    """Return spans with our kinds, without blanks at their ends, of those that overlap the longest."""
+def _trimmed(spans: Iterable[tuple[int, int, str]], text: str) -> tuple[Span, ...]:
+    """Return spans without blanks at their ends, of those that overlap the longest."""
     made = []
     for start, end, kind in spans:
-        inside = text[start:end].strip()
-        start = text.index(inside, start) if inside else end
-        if inside and (known := WORDS.get(kind.casefold(), kind)):
-            made.append(Span(start, start + len(inside), known))
+        if inside := text[start:end].strip():
+            start = text.index(inside, start)
+            made.append(Span(start, start + len(inside), kind))
     return flat(made) or ()
 
 

@@ -8,7 +8,7 @@ so every table but that of recorded chains is made of a database, and nothing is
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,8 +25,8 @@ from audit.files import read_table, sha_of
 from audit.keys import fingerprint
 from audit.relations import Outcome
 from audit.relations.registry import base_name, name_order
-from audit.reports.evidence import relation_entries, system_entries
 from audit.reports.frames import Table, Tables
+from audit.reports.study import relation_entries, system_entries
 from audit.statistics.intervals import effective_interval, effective_size
 from audit.statistics.orders import letters_of
 from audit.store import table_of, tables
@@ -48,27 +48,23 @@ class TwoWay:
             from statsmodels.api import OLS
         except ImportError as problem:
             raise NotInstalled(f"the linear model needs statsmodels; run: {install_line('translation')}") from problem
-        if frame.empty:
-            raise AuditError("there are no such pairs")
-        self.factors = factors
+        self.factors, self.clusters = factors, frame[clusters].nunique() if clusters else None
         cells = pd.MultiIndex.from_frame(frame[list(factors)].astype(str))
-        self.counts = pd.Series(1, cells).groupby(level=[0, 1]).sum()
+        self.counts = cells.value_counts().sort_index()
         grid = pd.MultiIndex.from_product([sorted(set(cells.get_level_values(at))) for at in (0, 1)], names=factors)
         # A coefficient a cell: NaN where a cell is empty, so that nothing is said of it.
         self.cells = pd.DataFrame(np.eye(len(self.counts)), self.counts.index).reindex(grid)
+        if len(frame) <= len(self.counts) or self.clusters == 1:
+            raise AuditError("the scores, or the sentences that they are of, are too few; choose fewer languages")
         model = OLS(frame["score"].to_numpy(float), self.cells.loc[cells].to_numpy())
-        if model.df_resid < 1:
-            raise AuditError("the pairs are too few for this model; choose fewer languages")
-        self.fit, self.clusters, self.df = model.fit(), None, int(model.df_resid)
+        self.fit, self.df = model.fit(), int(model.df_resid)
         self.mse = float(self.fit.mse_resid)
         if self.mse <= 1e-18 * float(np.square(model.endog).max()):
             raise AuditError("scores do not vary within cells, so nothing says what chance does")
-        if clusters is not None:
-            codes, names = pd.factorize(frame[clusters])
-            if len(names) < 2:
-                raise AuditError("all scores are of one sentence; standard errors by sentence need two or more")
-            self.fit = model.fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
-            self.clusters, self.df = len(names), len(names) - 1
+        if self.clusters is not None:
+            groups = pd.factorize(frame[clusters])[0]
+            self.fit = model.fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
+            self.df = self.clusters - 1
 
     def rows(self, factor: str) -> pd.DataFrame:
         """Return for each level the combination of coefficients that is its least-squares mean; NaN: not estimable."""
@@ -78,19 +74,19 @@ class TwoWay:
     def means(self, factor: str, confidence: float = 0.95) -> pd.DataFrame:
         """Return the least-squares mean of each level of a factor, best first, with a t interval and its `subset`.
 
-        The mean is over the levels of the other factor (Searle, Speed and Milliken, American Statistician 34, 1980);
-        `without` are those that it has no score with. Levels that share a letter do not differ (Tukey and Kramer, 5 %).
+        The mean is over the levels of the other factor (Searle, Speed and Milliken, American Statistician 34, 1980),
+        and NaN where one of them is missing. Levels that share a letter do not differ (Tukey and Kramer, 5 %).
         """
-        rows, other = self.rows(factor), self.factors[factor == self.factors[0]]
-        counts = self.counts.unstack(other, fill_value=0)
-        frame = pd.DataFrame({"factor": factor, "level": rows.index, "n": counts.sum(axis=1).to_numpy()})
-        test, known = self.fit.t_test(rows.fillna(0).to_numpy()), rows.notna().all(axis=1).to_numpy()
-        frame["mean"], frame["se"] = np.where(known, test.effect, np.nan), np.where(known, test.sd, np.nan)
+        rows = self.rows(factor)
+        test, known = self.fit.t_test(rows.fillna(0).to_numpy()), rows.notna().all(axis=1)
+        n = self.counts.groupby(level=factor).sum()
+        frame = pd.DataFrame({"factor": factor, "n": n, "mean": test.effect, "se": np.ravel(test.sd)}, rows.index)
+        frame.loc[~known, ["mean", "se"]] = np.nan
         wide = stats.t.isf((1 - confidence) / 2, self.df) * frame["se"]
         frame["low"], frame["high"] = frame["mean"] - wide, frame["mean"] + wide
-        letters = subsets(dict(zip(frame["level"][known], frame["mean"][known], strict=True)), self.pairs(factor))
-        frame["subset"] = frame["level"].map(lambda level: letters.get(level, ""))
-        frame["without"] = [", ".join(counts.columns[row == 0]) for row in counts.to_numpy()]
+        letters = subsets(frame["mean"][known].to_dict(), self.pairs(factor))
+        frame.insert(1, "level", rows.index)
+        frame["subset"] = [letters.get(level, "") for level in rows.index]
         return frame.sort_values(["mean", "level"], ascending=[False, True], ignore_index=True)
 
     def pairs(self, factor: str, confidence: float = 0.95) -> pd.DataFrame:
@@ -110,18 +106,15 @@ class TwoWay:
     def tests(self) -> pd.DataFrame:
         """Return F tests of type III: that a factor's means are equal, that effects only add up.
 
-        Levels without a mean are `left_out`. With clusters Wald's statistic is taken as Hotelling's T2, so that few
-        clusters do not reject too often; NaN where they are too few.
+        Of levels with a mean. With clusters Wald's statistic is taken as Hotelling's T2, so that few clusters do not
+        reject too often; NaN where they are too few.
         """
-        tests = []
-        for factor in self.factors:
-            rows = self.rows(factor)
-            known, left_out = rows.dropna().to_numpy(), ", ".join(rows.index[rows.isna().any(axis=1)])
-            tests.append({"effect": factor, **self._test(known[1:] - known[:1]), "left_out": left_out})
-        seen = self.counts.index.to_frame(index=False)
-        adding = np.hstack([pd.get_dummies(seen[name], dtype=float).to_numpy() for name in self.factors])
-        tests.append({"effect": " x ".join(self.factors), **self._test(linalg.null_space(adding.T).T)})
-        return pd.DataFrame(tests).fillna({"left_out": ""})
+        means = [self.rows(factor).dropna().to_numpy() for factor in self.factors]
+        present = self.counts.index.to_frame(index=False)
+        adding = np.hstack([pd.get_dummies(present[name], dtype=float).to_numpy() for name in self.factors])
+        effects = [*(rows[1:] - rows[:1] for rows in means), linalg.null_space(adding.T).T]
+        names = [*self.factors, " x ".join(self.factors)]
+        return pd.DataFrame([{"effect": name} | self._test(rows) for name, rows in zip(names, effects, strict=True)])
 
     def _test(self, rows: np.ndarray) -> dict[str, float]:
         df, f, p = len(rows), math.nan, math.nan
@@ -165,53 +158,39 @@ def model_tables(model: TwoWay, about: str) -> dict[str, Table]:
 FUNCTIONS = {"levenshtein": levenshtein_similarity, "bleu": bleu, "cosine": cosine}
 CONSISTENCY = "consistency"
 """The study's S: the mean of its three scores."""
-
-
 CHAIN = ["system", "target", "direct", "alternate"]
 """Columns of a file of chains; optional are the others of the study's sheets."""
-OPTIONAL = ["source", "pivot", *FUNCTIONS]
+OPTIONAL = ["source", "pivot"]
 
 
 class Chains(NamedTuple):
-    """A file's rows that can be used, "" where it has no such column (`lacking`), and remarks; `rows` counts all."""
+    """A file's usable rows, with "" in columns that it lacks, remarks on the others, and what names the file."""
 
-    name: str
-    sha: str
-    rows: int
     frame: pd.DataFrame
-    lacking: Sequence[str]
     notes: Sequence[str]
+    signature: Mapping[str, Any]
 
 
 def read_chains(path: str | Path) -> Chains:
-    """Read a table with the columns `CHAIN`; what is odd is counted and told, since these are others' records.
-
-    Left out are rows with an empty system, target or text, or of another length. Raises BadFile.
-    """
+    """Read a table with the columns `CHAIN`; rows without one of these are left out, and odd ones counted. Raises
+    BadFile."""
     bad: list[tuple[int, str]] = []
-    notes: list[str] = []
-
-    def note(lines: pd.Index, says: str, what: str = "used") -> None:
-        if len(lines):
-            notes.append(f"{len(lines):,} rows {says}: {what} (first: line {int(min(lines)):,}).")
-
     table = read_table(path, CHAIN, OPTIONAL, may_be_empty=CHAIN, bad=bad)
-    number = len(table) + len(bad)
-    note(pd.Index([line for line, _ in bad]), "have another number of fields than the header", "left out")
-    frame = table.reindex(columns=[*CHAIN, *OPTIONAL], fill_value="")
-    for name in CHAIN:
-        note(frame.index[frame[name] == ""], f"have no {name}", "left out")
-        frame = frame[frame[name] != ""]
+    frame = table.reindex(columns=[*CHAIN, *OPTIONAL], fill_value="").rename_axis("line").reset_index()
+    whole = frame[CHAIN].ne("").all(axis=1)
+    rows, left_out, frame = len(table) + len(bad), [*frame["line"][~whole], *(line for line, _ in bad)], frame[whole]
     if frame.empty:
-        raise BadFile(f"{path}: none of the {number:,} rows has all of {', '.join(CHAIN)}")
-    note(frame.index[frame.duplicated()], "repeat another row in every column")
-    for text in ("direct", "alternate"):
-        entities = frame[text] != frame[text].map(unescape_entities)
-        note(frame.index[entities], f"have an HTML entity in {text}, compared as it stands")
-    note(frame.index[frame["pivot"] == frame["target"]], "go over their own target language, which is no other way")
-    frame = frame.drop(columns=list(FUNCTIONS)).rename_axis("line").reset_index()
-    lacking = [name for name in OPTIONAL if name not in table]
-    return Chains(Path(path).name, sha_of(Path(path)), number, frame, lacking, notes)
+        raise BadFile(f"{path}: none of the {rows:,} rows has all of {', '.join(CHAIN)}")
+    texts = frame[["direct", "alternate"]]
+    odd = {
+        "have an HTML entity, compared as it stands": texts.ne(texts.map(unescape_entities)).any(axis=1),
+        "repeat another row": frame.duplicated([*CHAIN, *OPTIONAL]),
+        "go over their own target language, which is no other way": frame["pivot"].eq(frame["target"]),
+    }
+    lines = {"lack a system, a target or a text: left out": left_out}
+    lines |= {what: list(frame["line"][rows_with]) for what, rows_with in odd.items()}
+    notes = [f"{len(at):,} rows {what} (first: line {min(at):,})." for what, at in lines.items() if at]
+    return Chains(frame, notes, {"file": Path(path).name, "sha": sha_of(Path(path)), "rows": rows})
 
 
 def choose(chains: Chains, **chosen: Sequence[str] | None) -> Chains:
@@ -240,33 +219,32 @@ def pivots_tables(
     if not 0 <= threshold <= 1:
         raise AuditError(f"the threshold {threshold:g} is impossible; it lies between 0 and 1, as scores do")
     pairs = list(zip(chains.frame["direct"], chains.frame["alternate"], strict=True))
-    computed = {name: [function(*pair) for pair in pairs] for name, function in FUNCTIONS.items()}
-    frame = chains.frame.assign(**computed)
+    frame = chains.frame.assign(**{name: [score_of(*pair) for pair in pairs] for name, score_of in FUNCTIONS.items()})
     frame[CONSISTENCY] = frame[list(FUNCTIONS)].mean(axis=1)
-    frame = frame.assign(score=frame[score], equal=frame["direct"].eq(frame["alternate"]))
+    has_source, has_pivot = (frame[name].ne("").any() for name in OPTIONAL)
     frame["sentence"] = frame["source"].where(frame["source"].ne(""), frame["line"].astype(str))
-    together = None if independent or "source" in chains.lacking else "sentence"
-    back = frame["target"].eq(source_language)
-    notes = [*chains.notes]
-    found, trips_by = {}, "target" if "pivot" in chains.lacking else "pivot"
-    for name, part, factor in (("pivots", frame[~back], "target"), ("round_trips", frame[back], trips_by)):
+    frame = frame.assign(score=frame[score], equal=frame["direct"].eq(frame["alternate"]))
+    clusters = None if independent or not has_source else "sentence"
+    back, notes, found = frame["target"].eq(source_language), [*chains.notes], {}
+    trips = ("round_trips", frame[back], "pivot" if has_pivot else "target")
+    for name, part, factor in (("pivots", frame[~back], "target"), trips):
         if part.empty:
             continue
         about = f"{name.replace('_', ' ').capitalize()}, {score}"
         cells = [
-            {factor: key[0], "system": key[1]} | _cell(own, threshold) for key, own in part.groupby([factor, "system"])
+            dict(zip((factor, "system"), key, strict=True)) | _cell(rows, threshold)
+            for key, rows in part.groupby([factor, "system"])
         ]
         title = f"{about}: {len(part):,} pairs, SR_o at {threshold:g}"
         found[name] = Table(title, pd.DataFrame(cells), ("sr_observed", "low", "high"))
         try:
-            tables_of_model = model_tables(TwoWay(part, (factor, "system"), together), about)
-            found |= {f"{name}_{key}": table for key, table in tables_of_model.items()}
+            made = model_tables(TwoWay(part, (factor, "system"), clusters), about)
+            found |= {f"{name}_{key}": table for key, table in made.items()}
         except AuditError as problem:
             notes.append(f"{about}: no model; {problem}.")
-    signature = {"audit": audit.__version__, "file": chains.name, "sha": chains.sha, "rows": chains.rows}
-    signature |= {column: sorted(chains.frame[column].unique()) for column in ("system", "target")}
-    signature |= {"score": score, "threshold": threshold, "errors": together or "independent"}
-    return Tables(found, notes, signature | {"source_language": source_language})
+    signature = {"audit": audit.__version__, **chains.signature, "score": score, "threshold": threshold}
+    signature |= {"errors": clusters or "independent", "source_language": source_language}
+    return Tables(found, notes, signature)
 
 
 def _cell(pairs: pd.DataFrame, threshold: float) -> dict[str, Any]:
@@ -290,8 +268,8 @@ def verdict_values(
 ) -> pd.DataFrame:
     """Return one row a verdict that satisfies or violates: outcome 0 or 1, `value` what was compared (NaN: labels).
 
-    `text`, `language`, `target` and `attributes` are of the source; names are those of the report. `task` None: every
-    task. Raises AuditError where nothing of the task was run, UnknownName for a relation that no study has.
+    `text`, `target` and `attributes` are of the source; names are those of the report. `task` None: every task. Raises
+    AuditError where nothing of the task was run, UnknownName for a relation that no study has.
     """
     verdict, group = table_of(tables.Verdict), table_of(tables.Group)
     source, content = table_of(tables.Source), table_of(tables.Input)
@@ -304,20 +282,19 @@ def verdict_values(
         if unknown := [name for name in relations if name not in present]:
             raise UnknownName("relation", unknown[0], present)
         cells = cells[cells["relation"].isin(relations or present)]
-        studies, chosen = (cells[name].unique().tolist() for name in ("study", "relation_id"))
         query = select(
             group.c.study_id.label("study"), group.c.relation_id, verdict.c.system_id, verdict.c.outcome,
             verdict.c.value, source.c.id.label("source"), source.c.attributes, content.c.texts, content.c.languages,
         )  # fmt: skip
         query = query.join_from(verdict, group, group.c.id == verdict.c.group_id)
         query = query.join(source, source.c.id == group.c.source_id).join(content, content.c.id == source.c.input_id)
-        query = query.where(group.c.study_id.in_(studies), group.c.relation_id.in_(chosen))
-        outcomes = int(Outcome.SATISFIED), int(Outcome.VIOLATED)
-        values = pd.read_sql(query.where(verdict.c.outcome.in_(outcomes)), connection)
+        query = query.where(verdict.c.outcome.in_([int(Outcome.SATISFIED), int(Outcome.VIOLATED)]))
+        for column, key in ((group.c.study_id, "study"), (group.c.relation_id, "relation_id")):
+            query = query.where(column.in_(cells[key].unique().tolist()))
+        values = pd.read_sql(query, connection)
     items = [Input.stored(*row) for row in values[["texts", "languages"]].itertuples(index=False, name=None)]
     values = values.drop(columns=["texts", "languages"]).assign(
         text=[item.text for item in items],
-        language=[item.languages[0] for item in items],
         target=[item.target for item in items],
         value=values["value"].astype(float),
         corpus=values["study"].map({row["id"]: row["corpus"] for row in rows}),
@@ -390,7 +367,7 @@ def bounds_tables(
 def means_tables(engine: Engine, relation: str, study: int | None = None, *, independent: bool = False) -> Tables:
     """Return least-squares means of a relation's values by target language and system, F tests, and which differ."""
     values = verdict_values(engine, study, [relation]).dropna(subset=["value", "target"])
-    frame = values.drop(columns="language").rename(columns={"target": "language", "value": "score"})
+    frame = values.rename(columns={"target": "language", "value": "score"})
     clusters = None if independent or frame["text"].nunique() < 2 else "text"
     model = TwoWay(frame, ("language", "system"), clusters)
     return Tables(model_tables(model, relation), [], _origin(engine, values, errors=clusters or "independent"))
@@ -403,14 +380,11 @@ def levels_tables(
     an attribute of the sources, or the corpus. Raises UnknownName."""
     values = verdict_values(engine, study, relations)
     names = _levels_in(values, relations)
-    values = values[values["relation"].isin(names)]
-    if domain is None:
-        values = values.assign(domain=values["corpus"])
-    else:
+    values = values[values["relation"].isin(names)].assign(domain=values["corpus"])
+    if domain is not None:
         if domain not in (known := sorted({key for said in values["attributes"] for key in said})):
             raise UnknownName("attribute", domain, known)
-        said = values["attributes"].map(lambda said: " ".join(str(said.get(domain) or "").split()))
-        values = values.assign(domain=said.replace("", "(none)"))
+        values["domain"] = [" ".join(str(said.get(domain) or "(none)").split()) for said in values["attributes"]]
     shares = (1 - values.groupby(["system", "relation", "domain"])["outcome"].mean()).unstack("domain")
     shares = shares[sorted(shares, key=name_order)]
     systems = shares.index.unique("system")
@@ -426,26 +400,22 @@ def levels_tables(
 
 MEASURES = ("bleu", "meteor", "wer")
 """Of reference and output; `wer` stands for 1 - WER, so that more is better in all, as in the study's tables."""
-PROXY = "References are one good translation of many: a proxy, never gold."
 
 
 class References(NamedTuple):
     """References of a file, by (source text, target language)."""
 
-    name: str
     texts: Mapping[tuple[str, str], tuple[str, ...]]
-
-    def signature(self) -> dict[str, str]:
-        """Return what names the file and its content."""
-        sha = fingerprint("\t".join((*key, *texts)) for key, texts in sorted(self.texts.items()))
-        return {"references": self.name, "sha": sha}
+    signature: Mapping[str, str]
 
 
 def read_references(path: str | Path) -> References:
     """Read a table with the columns source, reference and target_language; a text may have several references."""
     table = read_table(path, ("source", "reference", "target_language"))
-    texts = table.groupby(["source", "target_language"], sort=False)["reference"].unique()
-    return References(Path(path).name, {key: tuple(found) for key, found in texts.items()})
+    found = table.groupby(["source", "target_language"], sort=False)["reference"].unique()
+    texts = {key: tuple(references) for key, references in found.items()}
+    sha = fingerprint("\t".join((*key, *references)) for key, references in sorted(texts.items()))
+    return References(texts, {"references": Path(path).name, "sha": sha})
 
 
 def reference_scores(outputs: pd.DataFrame, references: References) -> tuple[pd.DataFrame, list[str]]:
@@ -456,11 +426,9 @@ def reference_scores(outputs: pd.DataFrame, references: References) -> tuple[pd.
     matches = [references.texts.get((text.strip(), target)) for text, target in outputs[["text", "target"]].to_numpy()]
     chosen = outputs.assign(references=matches).dropna(subset="references")
     if chosen.empty:
-        says = "source and target_language must be as the corpus has them"
-        raise AuditError(
-            f"{references.name} has no reference for any of the {len(outputs):,} outputs of this study; {says}"
-        )
-    notes, keys = [PROXY], ["references", "output", "target"]
+        name, says = references.signature["references"], "source and target_language must be as the corpus has them"
+        raise AuditError(f"{name} has no reference for any of the {len(outputs):,} outputs of this study; {says}")
+    notes = ["References are one good translation of many: a proxy, never gold."]
 
     def scores(texts: tuple[str, ...], output: str, target: str) -> tuple[float, float, float]:
         try:
@@ -471,6 +439,7 @@ def reference_scores(outputs: pd.DataFrame, references: References) -> tuple[pd.
         errors = min(word_error_rate(text, output, target) for text in texts)
         return max(reference_bleu(text, output, target) for text in texts), synonymous, 1 - errors
 
+    keys = ["references", "output", "target"]
     distinct = chosen[keys].drop_duplicates()  # systems often say the same
     distinct[list(MEASURES)] = [scores(*row) for row in distinct.itertuples(index=False, name=None)]
     return chosen.merge(distinct, on=keys).drop(columns="references"), notes
@@ -521,29 +490,29 @@ def correlation_tables(
     scored, notes = _scored_outputs(engine, values, unique, references)
     measures = [name for name in MEASURES if scored[name].notna().all()]
     joined = measured.merge(scored[["source", "system_id", *measures]], on=["source", "system_id"])
-    means = scored.groupby("system")[measures].mean().reset_index()
-    means.insert(1, "translations", scored.groupby("system").size().to_numpy())
+    means = scored.groupby("system").agg(translations=("source", "size"), **{name: (name, "mean") for name in measures})
     sentences, systems = [], []
-    for relation, rows in joined.groupby("relation", sort=False):
-        by_system = rows.groupby("system")[["value", *measures]].mean()
-        for measure in measures:
-            row = {"relation": relation, "measure": measure}
-            if len(by_system) > 1:  # translations of one sentence by several systems depend on each other: no p
-                together = correlation(rows["value"], rows[measure]) | {"pearson_p": math.nan, "spearman_p": math.nan}
-                sentences.append(row | {"system": "(all)"} | together)
-            for system, own in rows.groupby("system"):
-                sentences.append(row | {"system": system} | correlation(own["value"], own[measure]))
-            if len(by_system) >= 5:
-                systems.append(row | correlation(by_system["value"], by_system[measure]))
+    by_relation = list(joined.groupby("relation", sort=False))
+    for (relation, rows), measure in product(by_relation, measures):
+        row = {"relation": relation, "measure": measure}
+        by_system = rows.groupby("system")[["value", measure]].mean()
+        if len(by_system) > 1:  # translations of one sentence by several systems depend on each other: no p
+            together = correlation(rows["value"], rows[measure]) | {"pearson_p": math.nan, "spearman_p": math.nan}
+            sentences.append(row | {"system": "(all)"} | together)
+        for system, own in rows.groupby("system"):
+            sentences.append(row | {"system": system} | correlation(own["value"], own[measure]))
+        if len(by_system) >= 5:
+            systems.append(row | correlation(by_system["value"], by_system[measure]))
     without = len(unique) - len(scored)
+    title = f"Scores against {references.signature['references']}; {without:,} translations have no reference"
     found = {
-        "means": Table(f"Scores against {references.name}; {without:,} translations have no reference", means),
+        "means": Table(title, means.reset_index()),
         "systems": Table("Over systems: their mean values and mean scores", pd.DataFrame(systems)),
         "sentences": Table("Over sentences", pd.DataFrame(sentences)),
     }
     notes += ["Over all systems together there is no p: translations of one sentence depend on each other."]
     notes += [] if systems else ["Correlations over systems need 5 of them."]
-    return Tables(found, notes, _origin(engine, values, **references.signature()))
+    return Tables(found, notes, _origin(engine, values, **references.signature))
 
 
 # What each relation adds to the others (MGMT, section 4.3.1, tables 2, 5 and 6).
@@ -595,5 +564,5 @@ def contribution_tables(
         means[measure] = means["relation"].map(mean_gains(gained))
     if measures:
         found["gains"] = Table("Mean gains", means)
-    signature = references.signature() if references else {}
+    signature = references.signature if references else {}
     return Tables(found, notes, _origin(engine, values[values["relation"].isin(names)], **signature))

@@ -13,7 +13,7 @@ from functools import cache
 from audit.errors import AuditError
 from audit.packs.english.guard import put
 from audit.packs.english.perturbations import SENTIMENT, TOOLS
-from audit.packs.translation.masked import cased_like, free_words
+from audit.packs.translation.proposers import cased_like, free_words
 from audit.packs.translation.tools import get_tool, tools_in
 from audit.relations.base import Plain, Source, Words, nothing
 from audit.relations.expect import plain_words

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from audit.errors import NotInstalled
 from audit.packs.english.guard import article
 from audit.packs.translation import perturbations
-from audit.packs.translation.masked import UNSPACED, cased_like, free_words
+from audit.packs.translation.proposers import cased_like, free_words
 from audit.packs.translation.tools import tools_in
 from audit.packs.translation.trees import deep_phrase, deep_word, kind_of, leaf_spans, modifiers, structure_similarity
 from audit.relations.base import ANY, Fixed, Member, Outcome, Source, Steps, Verdict, Words, nothing
@@ -24,7 +24,14 @@ from audit.relations.registry import register
 from audit.relations.uses import relation
 from audit.tasks import Input, Output
 from audit.text.languages import is_code
-from audit.text.similarity import bleu, consistency, cosine, levenshtein_similarity, normalised_similarity
+from audit.text.similarity import (
+    UNSPACED,
+    bleu,
+    consistency,
+    cosine,
+    levenshtein_similarity,
+    normalised_similarity,
+)
 
 if TYPE_CHECKING:
     from nltk import Tree
@@ -173,7 +180,7 @@ def there_and_back(source: Source, choices: random.Random, *, bound: float = 1.0
 # Another adjective before a noun, or another noun in the place of one, leaves a sentence's structure as it is, so it
 # should leave that of the translation too. In the source all modifiers of one phrase, or one word, are replaced by the
 # most probable other words there; the structures of the two *translations* are then compared. Source: seeds/002...,
-# definitions 2 and 3 (MR_p, MR_w), algorithm 1 and formulas 5 to 7 (trees.py), section 3.3.2 (masked.py).
+# definitions 2 and 3 (MR_p, MR_w), algorithm 1 and formulas 5 to 7 (trees.py), section 3.3.2 (proposers.py).
 
 Trees = Mapping[tuple[str, str], "Tree | None"]
 """(language, text) -> its tree; a language without a parser has none."""

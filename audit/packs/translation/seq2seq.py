@@ -105,11 +105,7 @@ class Seq2Seq(Pipeline):
 
     def __init__(self, argument: str):
         super().__init__(argument if "#" in argument or argument.endswith(".toml") else f"{argument}#")
-        own, pair, config = (
-            model_json(self.about.folder, "generation_config.json"),
-            pair_of(self.about),
-            self.about.config,
-        )
+        own, pair, config = model_json(self.folder, "generation_config.json"), pair_of(self), self.config
         self._beams = int(self.file.beams or own.get("num_beams") or config.get("num_beams") or 1)
         # Marian's tokenizer tidies punctuation where sacremoses is there, and leaves it where it is not.
         tidies = {"sacremoses": package_version("sacremoses")} if config.get("model_type") == "marian" else {}
@@ -121,7 +117,7 @@ class Seq2Seq(Pipeline):
 
     def prepare(self) -> None:
         super().prepare()
-        self._speaks = SpokenLanguages.of(self._tokenizer, self.about)
+        self._speaks = SpokenLanguages.of(self._tokenizer, self)
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         self.load()

@@ -10,13 +10,13 @@ ANY = ("*",)
 """Languages of a tool that is asked about any."""
 PARSERS: Makers = {
     "spacy": ("audit.packs.translation.parsers:SpacyParser", ""),
-    "shallow": ("audit.packs.translation.chunks:Shallow", ""),
+    "shallow": ("audit.packs.translation.parsers:Shallow", ""),
     "hanlp": ("audit.packs.translation.parsers:HanlpParser", "MODEL"),
     "benepar": ("audit.packs.translation.parsers:BeneparParser", "MODEL"),
 }
 PROPOSERS: Makers = {
-    "ngram": ("audit.packs.translation.ngrams:NgramProposer", "[FILE]"),
-    "fill-mask": ("audit.packs.translation.masked:FillMask", "MODEL"),
+    "ngram": ("audit.packs.translation.proposers:NgramProposer", "[FILE]"),
+    "fill-mask": ("audit.packs.translation.proposers:FillMask", "MODEL"),
 }
 KINDS = {"parser": (PARSERS, "spacy,shallow"), "proposer": (PROPOSERS, "ngram")}
 """The makers of a kind of tools, and the list where nobody wrote one: they need no model but spaCy's small one."""

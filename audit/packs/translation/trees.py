@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from audit.packs.english.vocabulary import ESCAPED
-from audit.packs.translation.masked import is_negation
+from audit.packs.translation.proposers import is_negation
 
 if TYPE_CHECKING:
     from nltk import Tree

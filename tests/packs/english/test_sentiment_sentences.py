@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from audit.packs.english import guard
 from audit.packs.english.polarity import feelings
-from audit.packs.english.restructuring import swap, swappable
 from audit.relations import Outcome, Source, get_relation
 from audit.relations.registry import configured
 from audit.tasks import Input, Output
@@ -152,39 +151,36 @@ def test_checks_and_what_is_carried(names, kept, verdicts):
             assert relation.check([source, follow_up]).outcome is Outcome[outcome]
 
 
+WORDS = [
+    "the",
+    "a",
+    "film",
+    "it",
+    "he",
+    "is",
+    "was",
+    "n't",
+    "'s",
+    "good",
+    ",",
+    ".",
+    "but",
+    "and",
+    "than",
+    "better",
+    "not",
+    "'",
+    "...",
+    "won't",
+    "I",
+    "Will",
+    "-",
+]
+
+
 @pytest.mark.slow
 @given(
-    st.text(max_size=80)
-    | st.lists(
-        st.sampled_from(
-            [
-                "the",
-                "a",
-                "film",
-                "it",
-                "he",
-                "is",
-                "was",
-                "n't",
-                "'s",
-                "good",
-                ",",
-                ".",
-                "but",
-                "and",
-                "than",
-                "better",
-                "not",
-                "'",
-                "...",
-                "won't",
-                "I",
-                "Will",
-                "-",
-            ]
-        ),
-        max_size=14,
-    ).map(" ".join),
+    st.text(max_size=80) | st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join),
     st.integers(),
 )
 @settings(max_examples=80, deadline=None)
@@ -222,10 +218,3 @@ def test_addresses_code_and_quotations_are_protected():
 )
 def test_neither_a_topic_nor_what_others_say_is_the_writers_feeling(text, expected):
     assert bool(feelings(Analysis(text))) == expected
-
-
-def test_swapping_twice_gives_the_source():
-    text = Analysis("It is a funny and honest film.")
-    (new,) = (swap(text, pair) for pair in swappable(text))
-    assert [swap(Analysis(new), pair) for pair in swappable(Analysis(new))] == [text.text]
-    assert swappable(Analysis("It is a funny and funny film.")) == []

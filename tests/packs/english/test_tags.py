@@ -20,12 +20,6 @@ def test_tags(text, word, mark):
     assert {token.text: token.tag for token in Analysis(text).tokens}[word] == mark
 
 
-def test_tokens_are_where_they_say():
-    text = "It's a so-so film; I can't say more... (U.S. version)"
-    for token in Analysis(text).tokens:
-        assert text[token.start : token.end] == token.text
-
-
 def test_many_texts_at_once_have_the_tokens_that_each_has_alone():
     texts = ["It is good.", "", "The reviews that I have read don't say so!", " "]
     together = [Analysis(text) for text in texts]

@@ -6,7 +6,7 @@ are ours and, with "Wikipedia", of the MCMT study's translations.
 
 from apertium_here import fake_apertium, needs_apertium, no_apertium  # noqa: F401
 
-from audit.packs.translation.chunks import Word, words_of
+from audit.packs.translation.parsers import Tagged, words_of
 from audit.packs.translation.tools import get_tool
 from audit.packs.translation.trees import leaf_spans
 
@@ -20,15 +20,15 @@ def test_contractions_clitics_and_words_of_several_words():
         "^a pesar de/a pesar de<pr>$ ^Nueva York/Nueva York<np><loc>$^./.<sent>$[]"
     )
     assert words_of(stream) == [
-        Word("Del", "pr+det", "OFDET"),
-        Word("vecino", "n", "N"),
-        Word("no", "adv", "NOT"),
-        Word("dárselo", "vblex.inf", "INF"),
-        Word("a", "pr", "PR"),
-        Word("pesar", "pr", "PR"),
-        Word("de", "pr", "PR"),
-        Word("Nueva", "np", "NAME"),
-        Word("York", "np", "NAME"),
+        Tagged("Del", "pr+det", "OFDET"),
+        Tagged("vecino", "n", "N"),
+        Tagged("no", "adv", "NOT"),
+        Tagged("dárselo", "vblex.inf", "INF"),
+        Tagged("a", "pr", "PR"),
+        Tagged("pesar", "pr", "PR"),
+        Tagged("de", "pr", "PR"),
+        Tagged("Nueva", "np", "NAME"),
+        Tagged("York", "np", "NAME"),
     ]
 
 

@@ -113,9 +113,3 @@ def test_benepar(monkeypatch):
     monkeypatch.setattr(parsers, "find_spec", lambda _: None)
     with pytest.raises(NotInstalled, match="pip install benepar"):
         _ = BeneparParser("benepar_de2").version
-
-
-def test_a_model_that_is_nowhere_is_said_before_a_run(tmp_path):
-    pytest.importorskip("hanlp")
-    with pytest.raises(NotInstalled, match="there is no directory"):
-        _ = HanlpParser(f"{tmp_path}/none").version

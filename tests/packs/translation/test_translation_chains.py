@@ -63,18 +63,6 @@ def test_a_pivot_is_probed_and_then_linked():
     assert verdict.reason == "through fr"
 
 
-def test_pivots_are_drawn_evenly_and_once_for_all():
-    def says(item):
-        return Output(text=item.text)
-
-    chain = relation("MCMT", pivots="fr,pt,ca")
-    reasons = [walked(chain, source(seed=f"0:{number}"), says)[1].reason for number in range(600)]
-    assert reasons == [walked(chain, source(seed=f"0:{number}"), says)[1].reason for number in range(600)]
-    for pivot in ("fr", "pt", "ca"):
-        # 200 expected; five standard deviations of a binomial are 58.
-        assert abs(reasons.count(f"through {pivot}") - 200) < 58
-
-
 def test_there_and_back_divides_two_similarities():
     table = {
         ("abcdefghij", "es"): "0123456789",
