@@ -7,9 +7,9 @@ a document, are of one part: nothing of a source stands in both training and tes
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,44 +84,6 @@ class _Member(NamedTuple):
     carried: KnownAnswer | None
 
 
-@dataclass
-class _Text:
-    """What is known of one text (or pair of texts); `labels` has what each system said of it."""
-
-    item: Input
-    direct: KnownAnswer | None = None
-    carried: set[KnownAnswer] = field(default_factory=set)
-    roles: set[str] = field(default_factory=set)
-    rows: set[str] = field(default_factory=set)
-    relations: set[str] = field(default_factory=set)
-    kinds: set[str] = field(default_factory=set)
-    labels: dict[str, str | None] = field(default_factory=dict)
-
-    def add(self, member: _Member) -> None:
-        self.direct = self.direct or member.direct
-        self.carried |= {member.carried} if member.carried else set()
-        self.roles.add(member.role)
-        self.rows.add(member.row)
-        self.relations |= {member.relation} if member.role != "source" else set()
-        self.kinds |= {member.kind} - {UNSETTLED}
-        self.labels[member.system] = member.label
-
-    def entry(self) -> dict[str, Any]:
-        """Return the line of texts.jsonl; `allowed` is empty where answers conflict."""
-        answers = [self.direct] if self.direct else list(self.carried)
-        allowed = frozenset.intersection(*(answer.allowed for answer in answers))
-        wrong = sorted(name for name, label in self.labels.items() if label not in allowed)
-        return {
-            "texts": list(self.item.texts),
-            "languages": list(self.item.languages),
-            "allowed": sorted(allowed),
-            "origin": " + ".join(sorted({answer.origin for answer in answers})),
-            **{name: sorted(getattr(self, name)) for name in ("roles", "rows", "relations", "kinds")},
-            "wrong": wrong,
-            "right": sorted(self.labels.keys() - set(wrong)),
-        }
-
-
 def write_training(
     engine: Engine,
     folder: Path,
@@ -149,12 +111,13 @@ def write_training(
                 answers.setdefault((task, input_id, None), KnownAnswer(frozenset({gold}), "gold"))
         of_studies = (_of_study(connection, id, answers) for id in studies)
         of_searches = (_of_search(connection, place, task, answers) for place in searches)
-        texts, parts, kinds = _collected(chain.from_iterable([*of_studies, *of_searches]))
-    if not any(text.direct or text.carried for text in texts.values()):
+        members = sorted(chain.from_iterable([*of_studies, *of_searches]), key=lambda member: member.item.key)
+    entries = _entries(members, test_share)
+    if not entries:
         raise AuditError(
             f"no text of task {task} has a settled label; let gold or people answer first (audit gold, audit app)"
         )
-    entries = _entries(texts, parts, test_share)
+    kinds = Counter(member.kind for member in members if member.role == "source")
     settled = [entry for entry in entries if entry["allowed"]]
     clear = {name: [of for of in settled if of["split"] == name and len(of["allowed"]) == 1] for name in SPLITS}
     with new_folder(folder) as place:
@@ -245,34 +208,48 @@ def _violations(place: str | Path) -> Iterator[tuple[dict[str, Any], list[Input]
             ) from None
 
 
-def _collected(members: Iterable[_Member]) -> tuple[dict[bytes, _Text], DisjointSet, Counter[str]]:
-    """Return the texts by key, which of them belong together, and how many groups are of each kind."""
-    texts, parts, kinds = dict[bytes, _Text](), DisjointSet(), Counter[str]()
+def _entries(members: Sequence[_Member], test_share: float) -> list[dict[str, Any]]:
+    """Return the texts that have an answer as lines of texts.jsonl, part by part, each part in one split."""
+    parts = DisjointSet()  # texts and what must not be divided
     for member in members:
-        key = member.item.key
         for owner in member.owners:
-            parts.add(key)
+            parts.add(member.item.key)
             parts.add(owner)
-            parts.merge(key, owner)
-        texts.setdefault(key, _Text(member.item)).add(member)
-        kinds[member.kind] += member.role == "source"
-    return texts, parts, kinds
-
-
-def _entries(texts: Mapping[bytes, _Text], parts: DisjointSet, test_share: float) -> list[dict[str, Any]]:
-    """Return the texts that have an answer, part by part, each part in one split."""
-    members, first_source = dict[object, list[bytes]](), dict[object, bytes]()
-    for key, text in sorted(texts.items()):
-        if text.direct or text.carried:
-            members.setdefault(parts[key], []).append(key)
-        if "source" in text.roles:
-            first_source.setdefault(parts[key], key)
+            parts.merge(member.item.key, owner)
+    first_source, of_part = dict[object, str](), dict[object, list[dict[str, Any]]]()
+    for key, same in groupby(members, key=lambda member: member.item.key):
+        entry = _entry(list(same))
+        if "source" in entry["roles"]:
+            first_source.setdefault(parts[key], key.hex())
+        if entry["origin"]:
+            of_part.setdefault(parts[key], []).append(entry)
     entries = list[dict[str, Any]]()
-    for number, part in enumerate(sorted(members, key=lambda part: first_source[part]), start=1):
+    for number, part in enumerate(sorted(of_part, key=lambda part: first_source[part]), start=1):
         # By the first source, so that more answers and other relations leave sources where they were.
-        split = "test" if uniform(0, first_source[part].hex()) < test_share else "train"
-        entries += [{"split": split, "part": number} | texts[key].entry() for key in members[part]]
+        split = "test" if uniform(0, first_source[part]) < test_share else "train"
+        entries += [{"split": split, "part": number} | entry for entry in of_part[part]]
     return entries
+
+
+def _entry(members: Sequence[_Member]) -> dict[str, Any]:
+    """Return what is known of one text: `origin` is empty without an answer, `allowed` where answers conflict."""
+    direct = next((member.direct for member in members if member.direct), None)
+    answers = {direct} if direct else {member.carried for member in members if member.carried}
+    allowed = frozenset.intersection(*(answer.allowed for answer in answers)) if answers else frozenset()
+    labels = {member.system: member.label for member in members}
+    wrong = sorted(name for name, label in labels.items() if label not in allowed)
+    return {
+        "texts": list(members[0].item.texts),
+        "languages": list(members[0].item.languages),
+        "allowed": sorted(allowed),
+        "origin": " + ".join(sorted({answer.origin for answer in answers})),
+        "roles": sorted({member.role for member in members}),
+        "rows": sorted({member.row for member in members}),
+        "relations": sorted({member.relation for member in members if member.role != "source"}),
+        "kinds": sorted({member.kind for member in members} - {UNSETTLED}),
+        "wrong": wrong,
+        "right": sorted(labels.keys() - set(wrong)),
+    }
 
 
 def _table(entries: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> pd.DataFrame:

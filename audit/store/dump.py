@@ -23,14 +23,13 @@ from audit.new_files import new_file
 from audit.store.copying import read_rows, tables_in_order, write_rows
 from audit.store.core import annotator
 
-# What in the tables says who somebody is, and what must never leave the database. A new table that refers to an
-# annotator, or a new text in one that does, has its place here: a test refuses texts that nobody thought about.
+# What in the tables says who somebody is, and what must never leave the database. A test refuses a new text in a table
+# about people that nobody thought about.
 
 SECRET_TABLES = ("invitation", "secret", "job", "study_run")
 """Tables that stay where they are: invitations, what signs logins and tokens, and work that is in hand."""
 SECRET_COLUMNS = {"annotator": ("password", "session_number", "token_number", "completion_code")}
 """Columns that stay where they are; they have their defaults where an export is imported."""
-NAMES = {"annotator": ("name",)}  # Columns with names of people
 FREE_TEXT = {
     "judgement": ("comment", "client"),
     "adjudication": ("reason",),
@@ -38,16 +37,6 @@ FREE_TEXT = {
     "cause": ("comment",),
     "known": ("explanation",),
 }  # Columns in which people write what they like, other people's names included, or by which one may know them
-IMPERSONAL = {
-    "annotator": ("role", "languages"),
-    "judgement": ("answer",),
-    "adjudication": ("code",),
-    "aside": ("kind",),
-    "cause": ("code",),
-    "known": ("purpose",),
-    "log": ("action",),
-    "plan": ("name",),
-}  # Texts of tables about people that name nobody: words of a list, codes of languages
 LEFT_OUT = "(left out)"  # Stands in place of a free text that may not be null
 FOLDER = "tables"
 
@@ -122,8 +111,7 @@ def write_tables(connection: Connection, folder: Path) -> dict[str, Any]:
                 # By name: PostgreSQL keeps members of objects in another order than SQLite.
                 file.write(json.dumps(line, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n")
                 rows += 1
-        described = [_described(table.c[name], kind) for name, kind in columns.items()]
-        entries[table.name] = {"file": file_name(table), "rows": rows, "columns": described}
+        entries[table.name] = {"file": file_name(table), "rows": rows, "columns": columns}
     return entries
 
 
@@ -150,12 +138,6 @@ def _read_rows(path: Path, table: Table) -> Iterator[dict[str, Any]]:
 
 def file_name(table: Table) -> str:
     return f"{FOLDER}/{table.name}.jsonl"
-
-
-def _described(column: Column[Any], kind: str) -> dict[str, Any]:
-    refers = next((foreign.target_fullname for foreign in column.foreign_keys), None)
-    entry = {"name": column.name, "type": kind, "null": bool(column.nullable)}
-    return {**entry, "key": column.primary_key, "refers_to": refers}
 
 
 def kind_of(column: Column[Any]) -> str:

@@ -2,8 +2,6 @@
 
 import json
 import os
-import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,18 +26,16 @@ from audit.files import refuse_no_file
 from audit.messages import message
 from audit.store import tables
 from audit.store.brought import expect_brought
-from audit.store.bulk import writing
+from audit.store.bulk import table_of, writing
 
 _OTHERWISE = (DataError, IntegrityError, NotSupportedError, ProgrammingError)
 """What a database says of a statement or its values: those who write are asked, not those who keep the database."""
-_DAMAGE = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR_SHORT_READ")
-_DAMAGE_SAID = ("no such ", "could not decode", "malformed")
-"""Parts of what SQLite and its driver say of tables that are gone and texts that are none, which have no code."""
 POOL = 20  # Connections that a process keeps open, and as many more while it needs them; a PostgreSQL server takes 100
 PATIENCE = 30.0  # Seconds to wait for another process that writes the same file of SQLite
 _MAKING = 0x61756469  # The advisory lock of PostgreSQL under which tables are made: any number that others hardly use
 _MUCH = ("cache_size=-131072", "wal_autocheckpoint=8000")
 """Kibibytes of a connection's pages (at most: it takes what it touches), and pages before they go to the file."""
+_EXAMPLE = "an SQLAlchemy URL such as sqlite:///audit.db"
 _dumps = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 """One encoder for all values: `json.dumps` makes one for each, which takes longer than encoding a text."""
 
@@ -60,28 +56,12 @@ class DatabaseProblem(AuditError, OperationalError):
         return self._sentence
 
 
-def is_damage(problem: BaseException) -> bool:
-    """Whether a driver's error says that a file is damaged.
-
-    >>> is_damage(sqlite3.DatabaseError("no such table: study")), is_damage(sqlite3.OperationalError("disk I/O error"))
-    (True, False)
-    """
-    code = getattr(problem, "sqlite_errorname", None) or ""
-    said = any(words in str(problem).lower() for words in _DAMAGE_SAID)
-    return isinstance(problem, sqlite3.Error) and (code.startswith(_DAMAGE) or said)
-
-
-def _explain(engine: Engine, name: str) -> None:
-    """Let whatever goes wrong with this database be raised as DatabaseProblem."""
-
-    @event.listens_for(engine, "handle_error")
-    def explained(context: Any) -> BaseException | None:
-        problem, orig = context.sqlalchemy_exception, context.original_exception
-        if not isinstance(problem, DatabaseError) or isinstance(problem, _OTHERWISE):
-            return None
-        code = "database.damaged" if is_damage(orig) else "database.refused"
-        sentence = message(code, name=name, reason=one_line(orig))
-        return DatabaseProblem(sentence, context.statement, orig, bool(context.is_disconnect))
+def _explained(context: Any) -> BaseException | None:
+    problem, orig = context.sqlalchemy_exception, context.original_exception
+    if not isinstance(problem, DatabaseError) or isinstance(problem, _OTHERWISE):
+        return None
+    sentence = message("database.refused", reason=one_line(orig))
+    return DatabaseProblem(sentence, context.statement, orig, bool(context.is_disconnect))
 
 
 def one_line(problem: object) -> str:
@@ -89,9 +69,11 @@ def one_line(problem: object) -> str:
 
 
 def open_store(where: str, create: bool = False) -> Engine:
-    """The engine of a database, by path or SQLAlchemy URL; `create` makes the tables where there are none. Raises
-    BadFile when there is no such database (and `create` is false), when it cannot be opened, has tables of another
-    version, or is something else; AuditError for a URL that is none; NotInstalled when its driver is absent."""
+    """Return the engine of a database, by path or SQLAlchemy URL; `create` makes the tables where there are none.
+
+    Raises BadFile when there is no such database (and `create` is false), when it cannot be opened, has tables of
+    another version, or is something else; AuditError for a URL that is none; NotInstalled when its driver is absent.
+    """
     url, file = _url(where), file_of(where)
     name = str(file) if file else url.render_as_string()
     if file:
@@ -113,7 +95,7 @@ def open_store(where: str, create: bool = False) -> Engine:
         ) from None
     except SQLAlchemyError as problem:
         raise AuditError(f"the database {name!r} cannot be used: {one_line(problem)}") from None
-    _explain(engine, name)
+    event.listen(engine, "handle_error", _explained)
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _pragmas)
     with _opening(engine, name):
@@ -129,13 +111,9 @@ def _opening(engine: Engine, name: str) -> Iterator[None]:
         yield
     except SQLAlchemyError as problem:
         engine.dispose()
-        orig: Any = getattr(problem, "orig", None) or problem
-        if isinstance(problem, OperationalError) and not is_damage(orig):
-            raise BadFile(f"cannot open the database {name}: {one_line(orig)}") from None
-        if "malformed" in str(orig):
-            raise BadFile(message("database.damaged", name=name, reason=one_line(orig))) from None
+        reason = one_line(getattr(problem, "orig", None) or problem)
         raise BadFile(
-            f"{name} is not a database of audit: {one_line(orig)}; if it was one, look with `audit doctor` and put a "
+            f"cannot open the database {name}: {reason}; if it was one of audit, look with `audit doctor` and put a "
             "backup in its place"
         ) from None
     except BadFile:
@@ -144,7 +122,7 @@ def _opening(engine: Engine, name: str) -> Iterator[None]:
 
 
 def file_of(where: str) -> Path | None:
-    """The file of a database, or None where it is on a server or in memory. Raises AuditError for no name at all."""
+    """Return the file of a database; None where it is on a server or in memory. Raises AuditError for no name."""
     url = _url(where)
     is_file = url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:")
     return Path(str(url.database)) if is_file else None
@@ -152,18 +130,14 @@ def file_of(where: str) -> Path | None:
 
 def _url(where: str) -> URL:
     if not where.strip():
-        raise AuditError(
-            "the name of the database is empty; name a path or an SQLAlchemy URL such as sqlite:///audit.db"
-        )
+        raise AuditError(f"the name of the database is empty; name a path or {_EXAMPLE}")
     if "://" not in where:
         return URL.create("sqlite", database=where)
     try:
         url = make_url(where)
     except (ArgumentError, ValueError):  # ValueError: a port that is no number
         without_password = where.split("@")[-1]  # what stands before an @ may be a password
-        raise AuditError(
-            f"the database {without_password!r} is neither a path nor an SQLAlchemy URL such as sqlite:///audit.db"
-        ) from None
+        raise AuditError(f"the database {without_password!r} is neither a path nor {_EXAMPLE}") from None
     if url.get_backend_name() not in ("sqlite", "postgresql"):
         raise AuditError(
             f"{url.render_as_string()!r}: unknown kind of database; use a path, sqlite:/// or postgresql+psycopg://"
@@ -173,13 +147,9 @@ def _url(where: str) -> URL:
 
 def _check_path(path: Path, create: bool) -> None:
     """Raise BadFile for a file that is not there, or can never be a database."""
-    try:
-        exists = path.exists()
-    except OSError as problem:
-        raise BadFile(f"cannot open the database {path}: {problem.strerror}") from None
     if path.is_dir():
         raise BadFile(f"{path} is a folder; name the file of a database, for example {path / 'audit.db'}")
-    if exists:
+    if os.path.exists(path):
         refuse_no_file(path)
     elif not create:
         raise BadFile(f"there is no database {path}; make one with `audit run` or name another")
@@ -191,7 +161,8 @@ def _pragmas(connection: Any, _record: Any) -> None:
 
 
 def readable(where: str) -> Engine | None:
-    """The engine of a database that is only read; None where there is none yet. Raises what `open_store` raises."""
+    """Return the engine of a database that is only read; None where there is none yet. Raises what `open_store`
+    raises."""
     file = file_of(where)
     return None if file is not None and not file.exists() else open_store(where)
 
@@ -211,16 +182,18 @@ def _more_memory(connection: Any, _record: Any) -> None:
 
 
 def _check_schema(engine: Engine, create: bool, name: str) -> None:
-    table_names = set(inspect(engine).get_table_names())
+    table_names = inspect(engine).get_table_names()
     has_tables = "schema_version" in table_names
+    if table_names and not has_tables:
+        raise BadFile(f"{name} is a database of something else: it has tables, but none of audit's")
+    if not (has_tables or create):
+        raise BadFile(f"{name} is an empty database; fill it with `audit run` or `audit import-run`")
     if has_tables:
         _check_version(engine, name)
-    elif table_names:
-        raise BadFile(f"{name} is a database of something else: it has tables, but none of audit's")
-    elif not create:
-        raise BadFile(f"{name} is an empty database; fill it with `audit run` or `audit import-run`")
     if engine.dialect.name == "sqlite":
-        _write_ahead(engine)
+        # Readers and a writer of a file work at once; the file keeps it. Locked: who writes has done it, or will.
+        with suppress(OperationalError), engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA journal_mode=WAL")
     if has_tables:
         return
     with writing(engine) as connection:
@@ -228,34 +201,15 @@ def _check_schema(engine: Engine, create: bool, name: str) -> None:
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (_MAKING,))
         if not inspect(connection).has_table("schema_version"):  # another process may have made them meanwhile
             SQLModel.metadata.create_all(connection, checkfirst=False)
-            marked = SQLModel.metadata.tables["schema_version"].insert()
-            connection.execute(marked, {"version": tables.SCHEMA_VERSION})
+            connection.execute(table_of(tables.SchemaVersion).insert(), {"version": tables.SCHEMA_VERSION})
     _check_version(engine, name)
-
-
-def _write_ahead(engine: Engine) -> None:
-    """Let readers and a writer of a file work at once; the file keeps it. SQLite waits for other processes by itself,
-    but not here: while one writes, it says at once that the file is locked."""
-    until = time.monotonic() + PATIENCE
-    with engine.connect() as connection:
-        while True:
-            try:
-                connection.exec_driver_sql("PRAGMA journal_mode=WAL")
-                return
-            except OperationalError as problem:
-                code = getattr(problem.orig, "sqlite_errorcode", 0)
-                if code & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
-                    raise
-            time.sleep(0.01)
 
 
 def _check_version(engine: Engine, name: str) -> None:
     with engine.connect() as connection:
-        version = connection.execute(select(SQLModel.metadata.tables["schema_version"].c.version)).scalar()
-    if version is None or version < tables.SCHEMA_VERSION:
-        raise BadFile(f"{name} was made by a development version of audit; make it anew")
-    if version > tables.SCHEMA_VERSION:
+        version = connection.execute(select(table_of(tables.SchemaVersion).c.version)).scalar()
+    if version != tables.SCHEMA_VERSION:
         raise BadFile(
-            f"{name} has tables of version {version}, this audit reads version {tables.SCHEMA_VERSION}; install "
-            "the audit that made them, or a later one"
+            f"{name} has tables of version {version}, this audit reads version {tables.SCHEMA_VERSION}; make it anew, "
+            "or install the audit that made it"
         )

@@ -1,8 +1,8 @@
 """The tables. Their names are the nouns of the field; keys are content, so that writing twice changes nothing.
 
-Conventions: `key` columns hold 16 bytes from `audit.keys.digest`; times are UTC; JSON columns hold lists or objects.
-History tables (judgement, judge_answer, adjudication, aside, cause, log, plan) are append-only: nothing in the code
-updates or deletes their rows.
+Conventions: `key` columns hold 16 bytes from `audit.keys.digest`; times are UTC; JSON columns hold lists or objects; an
+`annotator_id` that is null stands for whoever has the database itself. History tables (judgement, judge_answer,
+adjudication, aside, cause, log, plan) are append-only: nothing in the code updates or deletes their rows.
 """
 
 from datetime import UTC, datetime
@@ -11,24 +11,45 @@ from typing import Any
 from sqlalchemy import (
     JSON,
     BigInteger,
-    Boolean,
     Column,
     DateTime,
+    ForeignKey,
     Index,
     Integer,
     LargeBinary,
     SmallInteger,
     UniqueConstraint,
-    false,
     text,
 )
 from sqlmodel import Field, SQLModel
+
+SCHEMA_VERSION = 15
+"""The version of these tables, counted up with each change of them: a database of another version is refused."""
+CLUSTERED = {"sqlite_with_rowid": False}
+"""SQLite keeps the rows of such a table in its primary key's index itself: narrow rows that are found by that key would
+otherwise be stored twice."""
 
 # Kinds of columns that the tables share.
 
 
 def now() -> datetime:
     return datetime.now(UTC)
+
+
+def number() -> Any:
+    """A primary key that the database counts."""
+    return Field(default=None, primary_key=True)
+
+
+def key_part(kind: Any = Integer, refers: str | None = None, default: Any = ...) -> Any:
+    """A part of a primary key that writers know, such as the id of another row."""
+    foreign = [] if refers is None else [ForeignKey(refers)]
+    return Field(default=default, sa_column=Column(kind, *foreign, primary_key=True, autoincrement=False))
+
+
+def content_key() -> Any:
+    """16 bytes from `audit.keys.digest`, each content once."""
+    return Field(sa_column=Column(LargeBinary(16), nullable=False, unique=True))
 
 
 def json_column(**options: Any) -> Any:
@@ -39,111 +60,9 @@ def moment(nullable: bool = False) -> Any:
     return Field(default=None if nullable else ..., sa_column=Column(DateTime(timezone=True), nullable=nullable))
 
 
-def content_key() -> Any:
-    """16 bytes from `audit.keys.digest`, each content once."""
-    return Field(sa_column=Column(LargeBinary(16), nullable=False, unique=True))
-
-
-# Tables for those who lead a study: its plan, settings of judging, known answers, causes, work in hand, the log.
-
-
-class Setting(SQLModel, table=True):
-    """How judging goes in this database, by name (`audit.judging.settings`). Each change is in `log`."""
-
-    name: str = Field(primary_key=True)
-    value: Any = json_column()
-
-
-class Known(SQLModel, table=True):
-    """A question whose answer is known before: asked in `training` with feedback, or hidden in the queue (`gold`)."""
-
-    __table_args__ = (Index("ix_known_purpose", "purpose"),)
-    question_id: int = Field(primary_key=True, foreign_key="question.id")
-    purpose: str
-    allowed: list[str] = json_column()
-    explanation: str = ""  # What people read after they answered in training
-    annotator_id: int | None = Field(default=None, foreign_key="annotator.id")
-    """Who put it there; null: whoever has the database itself."""
-    at: datetime = moment()
-
-
-class Cause(SQLModel, table=True):
-    """Why a satisfaction is false: a word of a list (`audit.judging.causes`). Append-only; the last one counts."""
-
-    __table_args__ = (Index("ix_cause_group", "group_id", "system_id"),)
-    id: int | None = Field(default=None, primary_key=True)
-    group_id: int = Field(sa_column=Column(BigInteger, nullable=False))
-    system_id: int = Field(foreign_key="system.id")
-    annotator_id: int = Field(foreign_key="annotator.id")
-    code: str
-    comment: str | None = None
-    at: datetime = moment()
-
-
-class Log(SQLModel, table=True):
-    """What was done that changes how numbers come about, or shows what is hidden otherwise. Append-only. `detail` holds
-    numbers and words of lists, never a person's name or text."""
-
-    id: int | None = Field(default=None, primary_key=True)
-    annotator_id: int | None = Field(default=None, foreign_key="annotator.id")
-    """Who did it; null: whoever has the database itself."""
-    action: str
-    detail: dict[str, Any] = json_column(default_factory=dict)
-    at: datetime = moment()
-
-
-class Plan(SQLModel, table=True):
-    """A version of a study's plan: corpus, systems, relations, sample, judging. Append-only. Freezing adds a version
-    with the same content; versions after it are changes to a frozen plan."""
-
-    __table_args__ = (UniqueConstraint("name", "version"),)
-    id: int | None = Field(default=None, primary_key=True)
-    name: str
-    version: int
-    content: dict[str, Any] = json_column()
-    frozen: bool = False
-    annotator_id: int | None = Field(default=None, foreign_key="annotator.id")
-    at: datetime = moment()
-
-
-class Job(SQLModel, table=True):
-    """Work that the app began and that goes on without it: a run of metamorphic testing."""
-
-    id: int | None = Field(default=None, primary_key=True)
-    plan: str  # Name of the plan that it carries out
-    state: str  # waiting, running, stopping (asked to, but still there), done, failed or stopped
-    annotator_id: int | None = Field(default=None, foreign_key="annotator.id")
-    host: str = ""
-    pid: int | None = None
-    step: str = ""
-    done: int = 0
-    total: int = 0
-    message: str | None = None
-    started_at: datetime = moment()
-    seen_at: datetime = moment()  # The last sign of life
-    ended_at: datetime | None = moment(nullable=True)
-
-
-class StudyRun(SQLModel, table=True):
-    """Who runs a study, or ran it last (`audit.runner.underway.only_run`). Not a part of the history."""
-
-    __tablename__ = "study_run"
-    study_id: int = Field(primary_key=True, foreign_key="study.id")
-    host: str
-    pid: int
-    started_at: datetime = moment()
-
-
-SCHEMA_VERSION = 15
-"""The version of these tables, counted up with each change of them.
-
-A database of version 9 or less was made by a development version and is refused. From 10 on, a change of the tables
-comes with the statements that bring a database of the version before to it.
-"""
-
-CLUSTERED = {"sqlite_with_rowid": False}
-"""SQLite keeps the rows of such a table in its primary key's index itself: narrow rows that are found by that key would
-otherwise be stored twice."""
+def by_someone(nullable: bool = True) -> Any:
+    """The annotator who did something."""
+    return Field(default=None if nullable else ..., foreign_key="annotator.id", nullable=nullable)
 
 
 class SchemaVersion(SQLModel, table=True):
@@ -153,10 +72,13 @@ class SchemaVersion(SQLModel, table=True):
     version: int = Field(primary_key=True)
 
 
+# What is run: studies of corpora, the relations and systems they run, and what came out.
+
+
 class Study(SQLModel, table=True):
     """A corpus, task, seed and limit. What was run of it and drawn from it hangs on its id."""
 
-    id: int | None = Field(default=None, primary_key=True)
+    id: int | None = number()
     key: bytes = content_key()
     task: str
     corpus: str
@@ -173,7 +95,7 @@ class Study(SQLModel, table=True):
 class Input(SQLModel, table=True):
     """An ordered tuple of texts; each content once."""
 
-    id: int | None = Field(default=None, primary_key=True)
+    id: int | None = number()
     key: bytes = content_key()
     texts: list[str] = json_column()
     languages: str  # Language codes in the order of the texts, joined by commas
@@ -183,7 +105,7 @@ class Source(SQLModel, table=True):
     """A row of a corpus in a study. `u` is its permanent random number; sources are numbered in the order of u."""
 
     __table_args__ = (UniqueConstraint("study_id", "row"),)
-    id: int | None = Field(default=None, primary_key=True)
+    id: int | None = number()
     study_id: int = Field(foreign_key="study.id")
     row: str
     input_id: int = Field(foreign_key="input.id", index=True)
@@ -197,7 +119,7 @@ class Relation(SQLModel, table=True):
     """A relation as it was run: another version or parameters is another row."""
 
     __table_args__ = (UniqueConstraint("task", "name", "version", "params"),)
-    id: int | None = Field(default=None, primary_key=True)
+    id: int | None = number()
     task: str
     name: str
     version: str
@@ -208,42 +130,40 @@ class System(SQLModel, table=True):
     """A system as it was run: another version or other settings is another row with outputs of its own."""
 
     __table_args__ = (UniqueConstraint("name", "version", "settings"),)
-    id: int | None = Field(default=None, primary_key=True)
+    id: int | None = number()
     name: str
     version: str
     settings: str = "{}"  # Canonical JSON
 
 
-class Output(SQLModel, table=True):
-    """What a system returned for an input. The last attempt counts. Beside an error, `text` is what the system said
-    instead of an output. The key begins with the input: what all systems say of one is read together."""
+class _Said(SQLModel):
+    """What a system said of an input. Beside an error, `text` is what the system said instead of an output."""
 
-    __table_args__ = CLUSTERED
-    input_id: int = Field(primary_key=True, foreign_key="input.id")
-    system_id: int = Field(primary_key=True, foreign_key="system.id")
-    attempt: int = Field(default=1, sa_column=Column(SmallInteger, primary_key=True))
     label: str | None = None
     score: float | None = None
     text: str | None = None
     error: str | None = None
-    details: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
-    """`audit.tasks.Output.details`."""
+    details: dict[str, Any] | None = Field(default=None, sa_type=JSON(none_as_null=True))
 
 
-class Repeat(SQLModel, table=True):
-    """What a system returned when it was asked the same input once more (`audit run --repeats`). Never the output that
-    counts: that is in `output`."""
+class Output(_Said, table=True):
+    """What a system returned for an input. The last attempt counts. The key begins with the input: what all systems say
+    of one is read together."""
 
     __table_args__ = CLUSTERED
-    input_id: int = Field(primary_key=True, foreign_key="input.id")
-    system_id: int = Field(primary_key=True, foreign_key="system.id")
-    number: int = Field(sa_column=Column(SmallInteger, primary_key=True, autoincrement=False))
-    """Which call it was, from 1."""
-    label: str | None = None
-    score: float | None = None
-    text: str | None = None
-    error: str | None = None
-    details: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
+    input_id: int = key_part(refers="input.id")
+    system_id: int = key_part(refers="system.id")
+    attempt: int = key_part(SmallInteger, default=1)
+
+
+class Repeat(_Said, table=True):
+    """What a system returned when it was asked the same input once more (`audit run --repeats`), at which call, from 1.
+    Never the output that counts: that is in `output`."""
+
+    __table_args__ = CLUSTERED
+    input_id: int = key_part(refers="input.id")
+    system_id: int = key_part(refers="system.id")
+    number: int = key_part(SmallInteger)
 
 
 class Group(SQLModel, table=True):
@@ -251,9 +171,7 @@ class Group(SQLModel, table=True):
     source, relation and system (`audit.store.bulk.group_id`): planning twice makes one row."""
 
     # Only what SQLite calls INTEGER is its row number, and needs no index beside it; it has 64 bits there.
-    id: int = Field(
-        sa_column=Column(BigInteger().with_variant(Integer(), "sqlite"), primary_key=True, autoincrement=False)
-    )
+    id: int = key_part(BigInteger().with_variant(Integer(), "sqlite"))
     study_id: int = Field(foreign_key="study.id")
     relation_id: int = Field(foreign_key="relation.id")
     source_id: int = Field(foreign_key="source.id")
@@ -264,8 +182,8 @@ class Member(SQLModel, table=True):
     """One input of a group, at its step, in its role: source, follow_up, link or probe."""
 
     __table_args__ = (Index("ix_member_input", "input_id"), CLUSTERED)
-    group_id: int = Field(sa_column=Column(BigInteger, primary_key=True, autoincrement=False))
-    step: int = Field(sa_column=Column(SmallInteger, primary_key=True, autoincrement=False))
+    group_id: int = key_part(BigInteger)
+    step: int = key_part(SmallInteger)
     input_id: int = Field(foreign_key="input.id")
     role: str
 
@@ -274,9 +192,9 @@ class Verdict(SQLModel, table=True):
     """One relation's check of one group for one system. `outcome` is `audit.relations.Outcome`."""
 
     __table_args__ = CLUSTERED
-    group_id: int = Field(sa_column=Column(BigInteger, primary_key=True, autoincrement=False))
-    system_id: int = Field(primary_key=True, foreign_key="system.id")
-    outcome: int = Field(sa_column=Column(SmallInteger, nullable=False))
+    group_id: int = key_part(BigInteger)
+    system_id: int = key_part(refers="system.id")
+    outcome: int = Field(sa_type=SmallInteger)
     value: float | None = None
     reason: str | None = None
 
@@ -285,21 +203,22 @@ class Progress(SQLModel, table=True):
     """A chunk of sources that is finished for one relation and one system."""
 
     __table_args__ = CLUSTERED
-    study_id: int = Field(primary_key=True, foreign_key="study.id")
-    relation_id: int = Field(primary_key=True, foreign_key="relation.id")
-    system_id: int = Field(primary_key=True, foreign_key="system.id")
-    chunk: int = Field(primary_key=True)
+    study_id: int = key_part(refers="study.id")
+    relation_id: int = key_part(refers="relation.id")
+    system_id: int = key_part(refers="system.id")
+    chunk: int = key_part()
+
+
+# What is drawn: rounds of questions about sources, and pairs whose validity people rate.
 
 
 class Sample(SQLModel, table=True):
     """That people are asked about a study's texts, and how. One for each study."""
 
-    study_id: int = Field(primary_key=True, foreign_key="study.id")
+    study_id: int = key_part(refers="study.id")
     annotators: int = 2  # How many people answer each question
-    quorum: str = "majority"
-    """How many of a question's votes settle it: a `majority`, or `all`. The same in all samples of a database."""
-    follow_ups: float = 0.0
-    """The share of the drawn sources whose follow-ups are asked about although answers are carried to them."""
+    quorum: str = "majority"  # How many of a question's votes settle it, `majority` or `all`; the same in all samples
+    follow_ups: float = 0.0  # Share of the drawn sources whose follow-ups are asked about although answers are carried
     options: dict[str, Any] = json_column(default_factory=dict)
     """What the last round was to do: base, share, decide, eps and most (`audit.sampling.options`)."""
     drawn_at: datetime = moment()
@@ -311,8 +230,8 @@ class Round(SQLModel, table=True):
     empty: it asks the first sources of each cell."""
 
     __table_args__ = CLUSTERED
-    study_id: int = Field(primary_key=True, foreign_key="study.id")
-    number: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
+    study_id: int = key_part(refers="study.id")
+    number: int = key_part()
     contests: list[dict[str, Any]] = json_column(default_factory=list)
     drawn_at: datetime = moment()
     given_up_at: datetime | None = moment(nullable=True)
@@ -327,10 +246,10 @@ class Draw(SQLModel, table=True):
     """
 
     __table_args__ = (Index("ix_draw_source", "source_id"), CLUSTERED)
-    study_id: int = Field(primary_key=True, foreign_key="study.id")
-    round: int = Field(primary_key=True)
-    source_id: int = Field(primary_key=True, foreign_key="source.id")
-    relation_id: int = Field(primary_key=True)
+    study_id: int = key_part(refers="study.id")
+    round: int = key_part()
+    source_id: int = key_part(refers="source.id")
+    relation_id: int = key_part()
     rank: int
     q: float
 
@@ -339,7 +258,7 @@ class ValidityStudy(SQLModel, table=True):
     """That people rate how plausible and grammatical texts of a study are (`audit.sampling.validity`), and how."""
 
     __tablename__ = "validity_study"
-    study_id: int = Field(primary_key=True, foreign_key="study.id")
+    study_id: int = key_part(refers="study.id")
     seed: int
     annotators: int = 3  # How many people rate each text
     asks: str = "texts"  # `texts` (to rate them), `groups` (whether the relation holds in them), or `both`
@@ -353,15 +272,21 @@ class ValidityDraw(SQLModel, table=True):
     Ranks of a relation run from 1, one source each."""
 
     __tablename__ = "validity_draw"
-    study_id: int = Field(primary_key=True, foreign_key="study.id")
-    relation_id: int = Field(primary_key=True, foreign_key="relation.id")
-    rank: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
-    group_id: int = Field(sa_column=Column(BigInteger, nullable=False))
-    step: int = Field(sa_column=Column(SmallInteger, nullable=False))
+    study_id: int = key_part(refers="study.id")
+    relation_id: int = key_part(refers="relation.id")
+    rank: int = key_part()
+    group_id: int = Field(sa_type=BigInteger)
+    step: int = Field(sa_type=SmallInteger)
+
+
+# What is asked and answered: questions, people, their judgements, and what these settle.
 
 
 class Question(SQLModel, table=True):
-    """What people are asked. `priority` is the best rank of a drawn group that waits for it; null: nobody waits."""
+    """What people are asked. What stands below `group_id` but `annotators` is derived from draws and judgements.
+
+    `priority` is the best rank of a drawn group that waits for it; null: nobody waits.
+    """
 
     __table_args__ = (
         Index("ix_question_priority", "priority"),
@@ -372,40 +297,35 @@ class Question(SQLModel, table=True):
         Index("ix_question_block", "filled", "task", "kind", "priority", text("waits DESC"), "id"),
         Index("ix_question_source", "source_input_id", "filled", "priority"),
     )
-    id: int | None = Field(default=None, primary_key=True)
+    id: int | None = number()
     key: bytes = content_key()
     task: str
     kind: str
     input_id: int = Field(foreign_key="input.id")
     output: str | None = None
-    group_id: int | None = Field(default=None, sa_column=Column(BigInteger))
+    group_id: int | None = Field(default=None, sa_type=BigInteger)
     annotators: int = 2
     priority: int | None = None
-    filled: bool = Field(default=False, sa_column=Column(Boolean, nullable=False, server_default=false()))
-    """Whether as many people have judged it as it wants. Derived from the judgements, as `answer` is."""
-    waits: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
-    """How many drawn (group, system) pairs wait for its answer. Derived, as `priority` is."""
+    filled: bool = False  # Whether as many people have judged it as it wants
+    waits: int = 0  # How many drawn (group, system) pairs wait for its answer
     source_input_id: int | None = None
     """The input of the source of the best-ranked drawn group that it is about: questions that share it are about
-    versions of one text. Null: it is about no group, as ratings are. Derived, as `priority` is."""
-    study_id: int | None = None
-    """The first study with such a group, in whose words people are asked. Derived, as `priority` is."""
+    versions of one text. Null: it is about no group, as ratings are."""
+    study_id: int | None = None  # The first study with such a group, in whose words people are asked
 
 
 class Annotator(SQLModel, table=True):
     """Who answers: a person with a role, `gold`, or a `model` whose ratings were imported. Never deleted, only
     disabled."""
 
-    id: int | None = Field(default=None, primary_key=True)
+    id: int | None = number()
     name: str = Field(unique=True)
     role: str
     password: str | None = None  # Argon2id hash; null: cannot log in
     languages: str = ""  # Language codes joined by commas; empty: all
     disabled: bool = False
-    session_number: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
-    """In every login of the account: counted up, it ends them all."""
-    token_number: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
-    """In every API token of the account, likewise."""
+    session_number: int = 0  # In every login of the account: counted up, it ends them all
+    token_number: int = 0  # In every API token of the account, likewise
     completion_code: str | None = None  # The code of the invitation that the account came by
     created_at: datetime = moment()
 
@@ -413,9 +333,8 @@ class Annotator(SQLModel, table=True):
 class Invitation(SQLModel, table=True):
     """A link that makes accounts, until it is used up, taken back or has expired. Not a part of the history."""
 
-    id: int | None = Field(default=None, primary_key=True)
-    annotator_id: int | None = Field(default=None, foreign_key="annotator.id")
-    """Who made it; null: whoever has the database itself."""
+    id: int | None = number()
+    annotator_id: int | None = by_someone()  # Who made it
     role: str
     languages: str = ""  # Languages of the accounts that it makes, as in `annotator`
     code: str | None = None  # The completion code of a recruitment platform
@@ -431,13 +350,24 @@ class Secret(SQLModel, table=True):
     key: str
 
 
+class Lease(SQLModel, table=True):
+    """A question that an annotator is looking at, until it expires."""
+
+    __table_args__ = (Index("ix_lease_annotator", "annotator_id"),)
+    question_id: int = key_part(refers="question.id")
+    annotator_id: int = key_part(refers="annotator.id")
+    expires_at: datetime = moment()
+    round: int = 1  # The pass that a judgement under this lease belongs to
+    compared: int | None = None  # What differs from the text of this judgement is marked; null: nothing is
+
+
 class Judgement(SQLModel, table=True):
     """One annotator's answer to one question in one pass. A changed answer is a new row that supersedes the old."""
 
     __table_args__ = (Index("ix_judgement_question", "question_id"), Index("ix_judgement_annotator", "annotator_id"))
-    id: int | None = Field(default=None, primary_key=True)
+    id: int | None = number()
     question_id: int = Field(foreign_key="question.id")
-    annotator_id: int = Field(foreign_key="annotator.id")
+    annotator_id: int = by_someone(nullable=False)
     round: int = 1
     """Which pass: 1 the first, the only one that is part of an answer; 2 a hidden repeat, 3 a hidden question whose
     answer is known, 0 training."""
@@ -451,15 +381,51 @@ class Judgement(SQLModel, table=True):
     compared: int | None = Field(default=None, foreign_key="judgement.id")
     """Judged with what differs from the text of this judgement, an earlier one of theirs, marked; null: nothing was."""
     client: str | None = None  # With what it was given: the app's version and the browser, or the command
-    withdrawn_by: int | None = Field(default=None, foreign_key="annotator.id")
+    withdrawn_by: int | None = by_someone()
     """On a row `withdrawn`: the manager who let the answer go stale; null: whoever gave it took it back."""
+
+
+class Adjudication(SQLModel, table=True):
+    """An adjudicator's answer to a disputed question: the allowed labels and why. The last one counts."""
+
+    __table_args__ = (Index("ix_adjudication_question", "question_id"),)
+    id: int | None = number()
+    question_id: int = Field(foreign_key="question.id")
+    annotator_id: int = by_someone(nullable=False)
+    allowed: list[str] = json_column()
+    reason: str
+    code: str | None = None  # Why people disagreed, a word of a list (`audit.judging.causes`)
+    guideline: int | None = None
+    decided_at: datetime = moment()
+
+
+class Answer(SQLModel, table=True):
+    """The settled truth of a question by origin (adjudicated, people, gold). Derived; can be rebuilt."""
+
+    question_id: int = key_part(refers="question.id")
+    origin: str = Field(primary_key=True)
+    allowed: list[str] = json_column()
+
+
+class Aside(SQLModel, table=True):
+    """What somebody did with a question instead of answering it. Append-only; never a vote. A `skip` puts it behind for
+    this annotator for the day; a `flag` asks an adjudicator to look at it; `back` is an adjudicator's reply to the
+    flags on it, which lets the annotators who flagged it answer it again."""
+
+    __table_args__ = (Index("ix_aside_question", "question_id"), Index("ix_aside_annotator", "annotator_id"))
+    id: int | None = number()
+    question_id: int = Field(foreign_key="question.id")
+    annotator_id: int = by_someone(nullable=False)
+    kind: str
+    comment: str | None = None
+    at: datetime = moment()
 
 
 class Judge(SQLModel, table=True):
     """A model that answers questions as people do: another prompt, model or version is another judge."""
 
     __table_args__ = (UniqueConstraint("name", "version", "settings"),)
-    id: int | None = Field(default=None, primary_key=True)
+    id: int | None = number()
     name: str
     version: str
     settings: str = "{}"  # Canonical JSON, with the model and the prompt
@@ -471,12 +437,11 @@ class JudgeAnswer(SQLModel, table=True):
 
     __tablename__ = "judge_answer"
     __table_args__ = CLUSTERED
-    question_id: int = Field(primary_key=True, foreign_key="question.id")
-    judge_id: int = Field(primary_key=True, foreign_key="judge.id")
-    variant: int = Field(sa_column=Column(SmallInteger, primary_key=True, autoincrement=False))
+    question_id: int = key_part(refers="question.id")
+    judge_id: int = key_part(refers="judge.id")
+    variant: int = key_part(SmallInteger)
     """0: asked as people are; others: the same asked in another way, which measures how consistent the judge is."""
-    attempt: int = Field(default=1, sa_column=Column(SmallInteger, primary_key=True, autoincrement=False))
-    """The last one counts; an error is tried again."""
+    attempt: int = key_part(SmallInteger, default=1)  # The last one counts; an error is tried again
     answer: str | None = None  # A label of the task, or `unsure`; null: an error
     error: str | None = None
     text: str | None = None
@@ -484,49 +449,89 @@ class JudgeAnswer(SQLModel, table=True):
     decided_at: datetime = moment()
 
 
-class Adjudication(SQLModel, table=True):
-    """An adjudicator's answer to a disputed question: the allowed labels and why. The last one counts."""
+# What leads a study: its plan, settings of judging, known answers, causes, work in hand, the log.
 
-    __table_args__ = (Index("ix_adjudication_question", "question_id"),)
-    id: int | None = Field(default=None, primary_key=True)
-    question_id: int = Field(foreign_key="question.id")
-    annotator_id: int = Field(foreign_key="annotator.id")
+
+class Setting(SQLModel, table=True):
+    """How judging goes in this database, by name (`audit.judging.settings`). Each change is in `log`."""
+
+    name: str = Field(primary_key=True)
+    value: Any = json_column()
+
+
+class Known(SQLModel, table=True):
+    """A question whose answer is known before: asked in `training` with feedback, or hidden in the queue (`gold`)."""
+
+    __table_args__ = (Index("ix_known_purpose", "purpose"),)
+    question_id: int = key_part(refers="question.id")
+    purpose: str
     allowed: list[str] = json_column()
-    reason: str
-    code: str | None = None  # Why people disagreed, a word of a list (`audit.judging.causes`)
-    guideline: int | None = None
-    decided_at: datetime = moment()
+    explanation: str = ""  # What people read after they answered in training
+    annotator_id: int | None = by_someone()
+    at: datetime = moment()
 
 
-class Answer(SQLModel, table=True):
-    """The settled truth of a question by origin (adjudicated, people, gold). Derived; can be rebuilt."""
+class Cause(SQLModel, table=True):
+    """Why a satisfaction is false: a word of a list (`audit.judging.causes`). Append-only; the last one counts."""
 
-    question_id: int = Field(primary_key=True, foreign_key="question.id")
-    origin: str = Field(primary_key=True)
-    allowed: list[str] = json_column()
-
-
-class Aside(SQLModel, table=True):
-    """What somebody did with a question instead of answering it. Append-only; never a vote. A `skip` puts it behind for
-    this annotator for the day; a `flag` asks an adjudicator to look at it; `back` is an adjudicator's reply to the
-    flags on it, which lets the annotators who flagged it answer it again."""
-
-    __table_args__ = (Index("ix_aside_question", "question_id"), Index("ix_aside_annotator", "annotator_id"))
-    id: int | None = Field(default=None, primary_key=True)
-    question_id: int = Field(foreign_key="question.id")
-    annotator_id: int = Field(foreign_key="annotator.id")
-    kind: str
+    __table_args__ = (Index("ix_cause_group", "group_id", "system_id"),)
+    id: int | None = number()
+    group_id: int = Field(sa_type=BigInteger)
+    system_id: int = Field(foreign_key="system.id")
+    annotator_id: int = by_someone(nullable=False)
+    code: str
     comment: str | None = None
     at: datetime = moment()
 
 
-class Lease(SQLModel, table=True):
-    """A question that an annotator is looking at, until it expires."""
+class Log(SQLModel, table=True):
+    """What was done that changes how numbers come about, or shows what is hidden otherwise. Append-only. `detail` holds
+    numbers and words of lists, never a person's name or text."""
 
-    __table_args__ = (Index("ix_lease_annotator", "annotator_id"),)
-    question_id: int = Field(primary_key=True, foreign_key="question.id")
-    annotator_id: int = Field(primary_key=True, foreign_key="annotator.id")
-    expires_at: datetime = moment()
-    round: int = Field(default=1, sa_column_kwargs={"server_default": "1"})
-    """The pass that a judgement under this lease belongs to."""
-    compared: int | None = None  # What differs from the text of this judgement is marked; null: nothing is
+    id: int | None = number()
+    annotator_id: int | None = by_someone()
+    action: str
+    detail: dict[str, Any] = json_column(default_factory=dict)
+    at: datetime = moment()
+
+
+class Plan(SQLModel, table=True):
+    """A version of a study's plan: corpus, systems, relations, sample, judging. Append-only. Freezing adds a version
+    with the same content; versions after it are changes to a frozen plan."""
+
+    __table_args__ = (UniqueConstraint("name", "version"),)
+    id: int | None = number()
+    name: str
+    version: int
+    content: dict[str, Any] = json_column()
+    frozen: bool = False
+    annotator_id: int | None = by_someone()
+    at: datetime = moment()
+
+
+class Job(SQLModel, table=True):
+    """Work that the app began and that goes on without it: a run of metamorphic testing."""
+
+    id: int | None = number()
+    plan: str  # Name of the plan that it carries out
+    state: str  # waiting, running, stopping (asked to, but still there), done, failed or stopped
+    annotator_id: int | None = by_someone()
+    host: str = ""
+    pid: int | None = None
+    step: str = ""
+    done: int = 0
+    total: int = 0
+    message: str | None = None
+    started_at: datetime = moment()
+    seen_at: datetime = moment()  # The last sign of life
+    ended_at: datetime | None = moment(nullable=True)
+
+
+class StudyRun(SQLModel, table=True):
+    """Who runs a study, or ran it last (`audit.runner.underway.only_run`). Not a part of the history."""
+
+    __tablename__ = "study_run"
+    study_id: int = key_part(refers="study.id")
+    host: str
+    pid: int
+    started_at: datetime = moment()

@@ -38,7 +38,7 @@ from audit.store import table_of, tables
 from audit.store.copying import in_utc
 from audit.store.core import annotator
 from audit.studies.own_systems import offer_stored_systems
-from audit.studies.plan import SETTINGS, Plan, corpus_planned, need_registered, read_plan, relations_planned
+from audit.studies.plan import SETTINGS, Plan, corpus_planned, read_plan, relations_planned
 from audit.studies.uploads import uploaded_here
 from audit.studies.versions import latest
 
@@ -80,13 +80,11 @@ def begin_job(engine: Engine, name: str, database: str, *, by: int) -> int:
     """Begin to carry out the last version of a plan in a process of its own; return the job's id.
 
     `database` is the path or URL of the database, `by` the account of a manager. Raises NotAllowed for another role,
-    UnknownName for a plan, BadFile for one that names files or code of somebody's own, which only the command line may
-    run, and AuditError where the plan is being carried out already.
+    UnknownName for a plan, and AuditError where the plan is being carried out already.
     """
-    offer_stored_systems(engine)
-    uploaded, now = uploaded_here(engine), tables.now()
+    now = tables.now()
     with writing_as_manager(engine, by) as connection:
-        need_registered(latest(connection, name).plan(), uploaded)
+        latest(connection, name)
         if any(job.live for job in _jobs(connection, name)):
             raise AuditError(message("work.run_already", plan=name))
         row = {"plan": name, "state": "waiting", "annotator_id": by, "started_at": now, "seen_at": now}

@@ -283,11 +283,6 @@ def unregistered_keys(
     return refusals
 
 
-def need_registered(plan: Plan, uploaded: Uploaded = NOTHING_UPLOADED) -> None:
-    """Raise BadFile where a plan names files or code of somebody's own: only the command line may run those."""
-    refuse(f"the plan {plan.name!r}", unregistered_keys(plan.content(), uploaded).items())
-
-
 def corpus_planned(study: Mapping[str, Any], uploaded: Uploaded = NOTHING_UPLOADED) -> Corpus:
     """Return the corpus that a plan's table `study` names. Raises what `get_corpus` raises."""
     if (own := uploaded.get(study["corpus"])) is not None:

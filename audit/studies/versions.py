@@ -21,8 +21,7 @@ from audit.store.copying import in_utc
 from audit.store.core import annotator, plan
 from audit.store.core import study as study_table
 from audit.studies.deviations import Deviation, deviations, judgements_of
-from audit.studies.plan import TABLES, Plan, need_registered, toml_value
-from audit.studies.uploads import uploaded_here
+from audit.studies.plan import TABLES, Plan, toml_value
 
 
 @dataclass(frozen=True)
@@ -73,13 +72,9 @@ def set_plan(engine: Engine, new: Plan, *, by: int | None = None) -> tuple[Versi
     """Store a plan as the next version of its name; return it, and whether it is new: nothing is stored where nothing
     changed.
 
-    `by` is the account of a manager, or None for whoever has the database itself. Raises NotAllowed for another role,
-    and BadFile where an account plans a file or code of its own, which only the command line may.
+    `by` is the account of a manager, or None for whoever has the database itself. Raises NotAllowed for another role.
     """
-    uploaded = uploaded_here(engine)
     with writing_as_manager(engine, by) as connection:
-        if by is not None:
-            need_registered(new, uploaded)
         last = all_versions(connection, new.name).get(new.name, [])[-1:]
         if last and not changes(last[0].content, new.content()):
             return last[0], False

@@ -68,7 +68,7 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
         (["run", *GOOD[:2]], "Missing option '--systems'; see `audit run --help`"),
         (["sample", "--base", "5"], "there is no database audit.db; make one with `audit run`"),
         (["sample", "--base", "5", "--share", "0.1"], "--base 20 or --share 0.01, not both"),
-        (["gold", "--db", "reviews.csv"], "is not a database of audit"),
+        (["gold", "--db", "reviews.csv"], "cannot open the database reviews.csv: file is not a database"),
         (["app", "--address", "192.0.2.77"], "cannot listen on 192.0.2.77:8501"),
         ([], "Missing command"),
         (["user", "ad"], "No such command 'ad'. Did you mean 'add'?; see `audit user --help`"),

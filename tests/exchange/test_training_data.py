@@ -15,19 +15,10 @@ TASK = "classification/good,bad"
 
 @pytest.fixture(scope="module", autouse=True)
 def relations():
-    """One relation that carries every label, one that carries `good`, one whose carried labels are several."""
-    from audit.relations.base import Plain, maps
-    from audit.relations.registry import register
-
+    """One relation that carries every label, and one that carries `good`."""
     with registry.relations.restored():
         audit.relation("loud", task="classification", check=audit.equivalent, preserves="label")(loud)
         audit.relation("so", task="classification", check=audit.equivalent, preserves=["good"])(so)
-        register(
-            Plain(
-                task="classification", name="open", family="own", summary="Either.", unit="any", perturb=either,
-                check=audit.equivalent, carry=maps({"good": ["good", "bad"], "bad": ["bad"]})
-            )
-        )  # fmt: skip
         yield
 
 
@@ -39,10 +30,6 @@ def loud(text):
 def so(text):
     """A word."""
     return f"{text} so"
-
-
-def either(text, choices):
-    return f"{text.text} either"
 
 
 def judge_by_case(text):

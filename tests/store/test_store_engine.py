@@ -49,17 +49,15 @@ def test_a_database_of_something_else_is_refused_and_left_alone(tmp_path):
     ],
 )
 def test_bad_urls_are_refused_in_one_line_without_the_password(where, says):
-    with pytest.raises(AuditError) as caught:
+    with pytest.raises(AuditError, match=says) as caught:
         open_store(where, create=True)
-    assert says in str(caught.value)
     assert "secret" not in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_errors_name_no_values(engine):
-    with pytest.raises(SQLAlchemyError) as caught, engine.begin() as connection:
+    with pytest.raises(SQLAlchemyError, match="nowhere") as caught, engine.begin() as connection:
         connection.execute(text("INSERT INTO nowhere VALUES (:value)"), {"value": "a secret"})
-    assert "nowhere" in str(caught.value)
     assert "a secret" not in str(caught.value)
 
 
@@ -104,18 +102,14 @@ def test_what_a_transaction_reads_is_not_changed_by_another_thread_before_it_wri
         assert connection.execute(setting.select()).one().value == 200
 
 
-def test_a_backup_is_the_same_database(judged, tmp_path, content):
-    engine = open_store(judged)
-    result = backup(engine, tmp_path / "b.db")
-    assert (result.bytes, result.file.stat().st_mode & 0o777) == (result.file.stat().st_size, 0o600)
-    assert not list(tmp_path.glob("b.db-*"))
-    assert content(open_store(str(tmp_path / "b.db"))) == content(engine)  # passwords too
-    assert result.rows["judgement"] > 0
-    assert page_faults(tmp_path / "b.db") == []
-
-
-def test_a_backup_in_the_middle_of_judging_has_one_moment(judged, tmp_path):
+def test_a_backup_in_the_middle_of_judging_is_the_database_of_one_moment(judged, tmp_path, content):
     engine, stop = open_store(judged), threading.Event()
+    result = backup(engine, tmp_path / "a.db")
+    assert (result.bytes, result.file.stat().st_mode & 0o777) == (result.file.stat().st_size, 0o600)
+    assert not list(tmp_path.glob("a.db-*"))
+    assert content(open_store(str(tmp_path / "a.db"))) == content(engine)  # passwords too
+    assert result.rows["judgement"] > 0
+    assert page_faults(tmp_path / "a.db") == []
 
     def write():
         for n in range(10_000):

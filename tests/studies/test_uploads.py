@@ -66,8 +66,8 @@ def test_a_plan_in_the_app_names_them_and_is_carried_out(engine, people, tmp_pat
     # Another database does not have them: there the plan is refused.
     elsewhere = open_store(str(tmp_path / "other.db"), create=True)
     other = add_account(elsewhere, "mia", "manager", "long enough").id
-    with pytest.raises(BadFile, match="is not one of"):
-        set_plan(elsewhere, plan, by=other)
+    with InProcess() as executor, pytest.raises(BadFile, match="is not one of"):
+        carry_out(elsewhere, plan, executor, by=other)
     with InProcess() as executor:
         done = carry_out(engine, versions(engine, "hotels")[-1].plan(), executor, by=people["boss"])
     assert done.waiting > 0

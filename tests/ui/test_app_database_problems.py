@@ -15,7 +15,7 @@ from audit.ui import session, sign_in_pages
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 REFUSED = {"en": "attempt to write a readonly database", "zh": "数据库拒绝了操作："}
-DAMAGED = {"en": "is damaged", "zh": "已损坏"}
+DAMAGED = {"en": "image is malformed", "zh": REFUSED["zh"]}
 
 
 def take_nothing(engine: Engine, on: bool) -> None:
