@@ -22,7 +22,7 @@ from audit.reports.charts import LIGHT
 from audit.reports.compare import compare_sections, decide
 from audit.reports.document import Entry
 from audit.reports.first_page import first_lines, verdict
-from audit.reports.html import sections_in_notebook
+from audit.reports.html import sections_in_html
 from audit.reports.options import CoefficientOptions, StandingOptions
 from audit.reports.ratings import RATING, Rated
 from audit.reports.sections import false_chart, notes_of, rates_chart, to_terminal
@@ -331,7 +331,7 @@ class Comparison(_Printed):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return sections_in_notebook(list(compare_sections(self.document)))
+        return sections_in_html(list(compare_sections(self.document)))
 
 
 def _members(groups: Sequence[Entry]) -> pd.DataFrame:

@@ -46,7 +46,7 @@ def to_html(report: Entry, language: str = ENGLISH) -> str:
         first=first,
         lines=lines,
         charts=[(_picture(chart), chart.key) for chart in charts if chart is not None],
-        evidence=Markup(_evidence(sections(report, language), say, _picture)),
+        evidence=Markup(sections_in_html(sections(report, language), language, _picture)),
         signature=json.dumps(report["signature"], indent=2, ensure_ascii=False, default=str),
     )
     return document
@@ -55,17 +55,12 @@ def to_html(report: Entry, language: str = ENGLISH) -> str:
 def to_notebook(report: Entry) -> str:
     """Return what a notebook shows: the first lines, and the sections folded, without charts."""
     lines = Markup().join(Markup("<p>{}</p>\n").format(rich(line)) for line in first_page.first_lines(report))
-    return str(lines) + sections_in_notebook(sections(report))
+    return str(lines) + sections_in_html(sections(report))
 
 
-def sections_in_notebook(shown: Sequence[Section]) -> str:
-    """Return sections as a notebook shows them: folded, without charts."""
-    return _evidence(shown, Say())
-
-
-def _evidence(shown: Sequence[Section], say: Say, picture: Any = None) -> str:
-    """Return sections as HTML, folded; no charts without a `picture` of each."""
-    return str(_template("sections.html.j2").render(sections=shown, say=say, picture=picture))
+def sections_in_html(shown: Sequence[Section], language: str = ENGLISH, picture: Any = None) -> str:
+    """Return sections as HTML, folded; without a `picture` of each no charts, as for a notebook."""
+    return str(_template("sections.html.j2").render(sections=shown, say=Say(language), picture=picture))
 
 
 @cache

@@ -149,7 +149,8 @@ def of_spans(rated: Rated, engine: Engine, each: Literal["name", "word"]) -> Rat
         raise AuditError("names and words are agreed on in the task entities alone; leave about=names and words out")
     with engine.connect() as connection:
         query = select(question.c.id, input_table.c.texts).join(input_table, input_table.c.id == question.c.input_id)
-        texts = {str(id): text for id, (text, *_) in rows_among(connection, query, question.c.id, _ids(rated))}
+        ids = sorted(map(int, rated.frame["item"].unique()))
+        texts = {str(id): text for id, (text, *_) in rows_among(connection, query, question.c.id, ids)}
     rows = []
     for item, of in rated.frame.groupby("item", sort=False):
         for place, kinds in units(texts[item], list(of["label"]), each).items():
@@ -159,10 +160,6 @@ def of_spans(rated: Rated, engine: Engine, each: Literal["name", "word"]) -> Rat
         raise AuditError("nobody has marked a name yet, so there is nothing to agree on")
     frame = pd.DataFrame(rows, columns=[*RATING, "cluster"])
     return Rated(frame, None, rated.notes, {**rated.origin, "about": f"{each}s"})
-
-
-def _ids(rated: Rated) -> list[int]:
-    return sorted({int(item) for item in rated.frame["item"]})
 
 
 # What the questions serve, to tell agreement by relation, system and language.

@@ -97,10 +97,9 @@ def _cell(task: str, stored: Any, groups: pd.DataFrame, outputs: Mapping[int, Se
     asked = groups[[all(input in outputs for input in of) for of in groups["members"]]]
     asked = asked[~asked["outcome"].isin((int(Outcome.ERROR), int(Outcome.REJECTED)))]
     # Behind a semicolon stand versions of taggers, which checks do not ask.
-    if relation is None or stored.version.partition(";")[0] != relation.version:
-        reason = message("repeats.other_version")
-    elif not isinstance(relation, Plain | Composed):
-        reason = message("repeats.hangs_on_outputs" if relation.per_system else "repeats.hangs_on_words")
+    is_other = relation is None or stored.version.partition(";")[0] != relation.version
+    if is_other or not isinstance(relation, Plain | Composed):
+        reason = message("repeats.other_version" if is_other else "repeats.hangs_on_more")
     elif asked.empty:
         reason = message("repeats.none_twice")
     else:

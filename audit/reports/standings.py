@@ -368,10 +368,11 @@ def _decision(basis: Basis, cells: Cells, families: Mapping[tuple[str, str], str
     if own:
         ranking, before, best = _weighted(basis, cells, own)
     elif weights and (len(judged) > 1 or len(systems) == 1):
+        ranking, before, best = _weighted(basis, cells, weights)
         # Of systems of which nothing is judged only the reported rates are known.
-        reported, before, _ = _weighted(basis, cells, weights)
-        ranking, _, best = _weighted(basis, [cell for cell in cells if cell["system"] in judged], weights)
-        ranking += [entry for entry in reported if entry["system"] not in judged]
+        if reported := [entry for entry in ranking if entry["system"] not in judged]:
+            ranking, _, best = _weighted(basis, [cell for cell in cells if cell["system"] in judged], weights)
+            ranking += reported
     state, named = _state(ranking, best)
     if len(systems) == 1:
         state, named = "one_system", systems

@@ -43,7 +43,7 @@ from audit.runner.studies import cut_inputs, inapplicable_notes
 from audit.sampling.options import MAJORITY
 from audit.statistics.contests import DRAWS
 from audit.statistics.intervals import Target, effective_interval, effective_size, get_target
-from audit.statistics.rates import rates_of
+from audit.statistics.rates import false_share
 from audit.store import snapshot
 from audit.store.brought import absent_plugins
 from audit.store.core import adjudication, answer, question, relation, system
@@ -325,18 +325,17 @@ def _never_gold(connection: Connection, counted: Counted) -> dict[str, list[str]
 def _sensitivity(connection: Connection, counted: Counted, whose: Whose, lacking: Mapping[str, Sequence[str]]) -> Entry:
     """Return R_FS over the cells that have an estimate, as it is, and with the labels that gold never says (`lacking`,
     by task) right wherever gold answers."""
-    answers = known_answers(connection, whose)
-    for asked, of in answers.items():
-        if of.origin == "gold":
-            answers[asked] = KnownAnswer(of.allowed | set(lacking.get(asked[0], ())), of.origin)
-    rates = []
-    for one in (counted, recount(connection, counted, whose, answers)):
-        of_cells = [rates_of([at], one.judged, one.checked, finite=False).false for at in range(len(one.cells))]
-        known = [at for at, rate in enumerate(of_cells) if rate is not None and rate.value is not None]
-        whole = rates_of(known, one.judged, one.checked, finite=False).false if known else None
-        rates.append(None if whole is None else whole.value)
+    rates = [false_share(counted.judged, counted.checked, len(counted.cells))]
+    said = {output.label for population in counted.populations.values() for output in population.said.outputs}
     labels = list(dict.fromkeys(label for missing in lacking.values() for label in missing))
-    return {"labels": labels, "fs_rate": rates[0], "fs_rate_right": rates[1]}
+    if said & set(labels):
+        answers = known_answers(connection, whose)
+        for asked, of in answers.items():
+            if of.origin == "gold":
+                answers[asked] = KnownAnswer(of.allowed | set(lacking.get(asked[0], ())), of.origin)
+        again = recount(connection, counted, whose, answers)
+        rates.append(false_share(again.judged, counted.checked, len(counted.cells)))
+    return {"labels": labels, "fs_rate": rates[0], "fs_rate_right": rates[-1]}
 
 
 def _disputes(connection: Connection, among: ColumnElement[bool]) -> Entry | None:
@@ -349,12 +348,13 @@ def _disputes(connection: Connection, among: ColumnElement[bool]) -> Entry | Non
 
 
 def named_falses(connection: Connection, counted: Counted) -> pd.DataFrame:
-    """Return the false satisfactions that count, with their causes.
+    """Return the false satisfactions that count, with their causes; none where no cause was given.
 
     Columns of `KEY`, source (its id), weight (1 / q) and code: the cause, or None. A cause counts while its group is
     false.
     """
-    judged, causes, false = counted.judged, current_causes(connection), counted.judged.false == 1
+    judged, causes = counted.judged, current_causes(connection)
+    false = (judged.false == 1) & bool(causes)  # a million rows need not be made to see that none has a cause
     pairs = zip(counted.group[false].tolist(), counted.system[false].tolist(), strict=True)
     codes = [cause.code if (cause := causes.get(pair)) else None for pair in pairs]
     rows = counted.cells[KEY].iloc[judged.cell[false]].reset_index(drop=True)

@@ -111,16 +111,17 @@ def validity_report(database: Engine | Connection, study: int | None = None) -> 
     questions, most = len({*pairs["source"], *pairs["follow_up"]}) * len(SCALES), int(pairs["wanted"].max())
     few = questions - int((ratings.groupby(["input_id", "scale"]).size() >= most).sum())
     few_ratings = message("validity.few_ratings", count=few, whole=questions, wanted=most)
-    signature: Entry = {"audit": audit.__version__, "studies": sorted(pairs["study"].unique().tolist())}
-    signature |= {"valid": f"both scales >= {GOOD:g}, or at most {DROP:g} below the source"}
-    signature |= {"differences": "t over clusters with two imagined pairs"}
-    signature |= {"shares": "exact interval at the effective size of clusters", "confidence": 0.95}
+    agreement = {scale: _agreement(pairs, ratings[ratings["scale"] == scale]) for scale in SCALES}
     return {
         "raters": raters.to_dict("records"), "unsure": int((ratings["rating"] == UNSURE).sum()), "relations": entries,
-        "agreement": [
-            {"scale": scale, "coefficients": _agreement(pairs, ratings[ratings["scale"] == scale])} for scale in SCALES
-        ],
-        "notes": [few_ratings] * bool(few) + low_notes(entries), "signature": signature,
+        "agreement": [{"scale": scale, "coefficients": found} for scale, found in agreement.items()],
+        "notes": [few_ratings] * bool(few) + low_notes(entries),
+        "signature": {
+            "audit": audit.__version__, "studies": sorted(pairs["study"].unique().tolist()),
+            "valid": f"both scales >= {GOOD:g}, or at most {DROP:g} below the source",
+            "differences": "t over clusters with two imagined pairs",
+            "shares": "exact interval at the effective size of clusters", "confidence": 0.95,
+        },
     }  # fmt: skip
 
 

@@ -351,6 +351,17 @@ def _strata(judged: Judged, checked: Checked, cells: int) -> tuple[np.ndarray, n
     return np.where(few[judged.cell] & (judged.stratum == ALIKE), TELLING, judged.stratum), sizes
 
 
+def false_share(judged: Judged, checked: Checked, cells: int) -> float | None:
+    """Return R_FS over those of the cells that have an estimate, as `rates_of` has it, without its interval; None where
+    none has one."""
+    stratum, sizes = _strata(judged, checked, cells)
+    of, w = judged.cell * len(STRATA) + stratum, 1 / judged.q
+    total, hits = (np.bincount(of, x, sizes.size).reshape(sizes.shape) for x in (w, w * judged.false))
+    lacking = ((sizes > 0) & (total == 0)).any(1) | (np.bincount(judged.cell, judged.open, cells) > 0)
+    sizes[lacking] = 0
+    return float((sizes * hits / np.where(total > 0, total, 1)).sum() / sizes.sum()) if sizes.any() else None
+
+
 def between(rates: Sequence[Rate | None]) -> Rate | None:
     """Return the rate, or of two the bounds with the outer ends of their intervals."""
     estimates = [rate for rate in rates if rate is not None]

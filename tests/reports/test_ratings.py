@@ -19,17 +19,14 @@ def rows(rated):
     return list(rated.frame[["item", "annotator", "label"]].itertuples(index=False, name=None))
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
+def test_files_that_cannot_be_used_say_why(written):
+    for content, says in (
         ("item,annotator\n1,a\n", r"column\(s\) label missing; needed are item, annotator, label"),
         ("item,annotator,label\n1,a,\n", "the file has no rows"),
         ("item,annotator,label\n1,,x\n,b,x\n", "2 of 2 rows are wrong, so nothing was used:\n  line 2: the column"),
-    ],
-)
-def test_files_that_cannot_be_used_say_why(written, content, says):
-    with pytest.raises((BadFile, BadRow), match=says):
-        read_ratings(written(content))
+    ):
+        with pytest.raises((BadFile, BadRow), match=says):
+            read_ratings(written(content))
 
 
 def test_labels_and_names_count_in_any_case_and_missing_labels_are_left_out(written):
