@@ -33,7 +33,7 @@ from audit.store.core import output as output_table
 from audit.store.outcomes import find_inputs, id_of
 from audit.systems import is_fixed, without_version
 from audit.systems.base import HasPairs, System
-from audit.systems.foreign import foreign, shortened
+from audit.systems.foreign import foreign, shortened, shown
 from audit.tasks import Input, Output, Task, get_task, matches
 
 FIRST = 3  # Inputs that a system answers before a run
