@@ -105,7 +105,7 @@ class _Sentence:
         """Whether it may stand elsewhere: a whole sentence that takes up nothing."""
         return (
             len(self.tokens) > 5
-            and 11 < len(self.text) < 1_000  # 优化服务，共同发展。 is a heading with a stop
+            and 9 < len(self.text) < 1_000
             and bool(_WHOLE.search(self.text))
             and all(self.text.count(pair[0]) == self.text.count(pair[1]) for pair in _BALANCED)
             and not pattern("no_item").search(self.text)
