@@ -158,31 +158,19 @@ def test_a_models_blanks_and_overlaps_are_put_right() -> None:
 
 
 # The documented examples of the vendors' references.
+_PERSON = {"text": "Zoë Lee", "category": "Person", "offset": 0, "length": 7, "confidenceScore": 0.98}
+_DATE = {"text": "Monday", "category": "DateTime", "offset": 17, "length": 6, "confidenceScore": 0.8}
+_MENTIONS = [
+    {"text": {"content": "Zoë Lee", "beginOffset": 0}, "type": "PROPER"},
+    {"text": {"content": "she", "beginOffset": 24}, "type": "COMMON"},
+]
 REPLIES = {
-    "comprehend-entities": {
-        "Entities": [
-            {"Score": 0.99, "Type": "PERSON", "Text": "Zoë Lee", "BeginOffset": 0, "EndOffset": 7},
-            {"Score": 0.9, "Type": "DATE", "Text": "Monday", "BeginOffset": 17, "EndOffset": 23},
-        ]
-    },
-    "azure-entities": {
-        "kind": "EntityRecognitionResults",
-        "results": {
-            "documents": [
-                {"id": "0", "entities": [
-                    {"text": "Zoë Lee", "category": "Person", "offset": 0, "length": 7, "confidenceScore": 0.98},
-                    {"text": "Monday", "category": "DateTime", "offset": 17, "length": 6, "confidenceScore": 0.8}]}
-            ],
-            "errors": [],
-        },
-    },
-    "google-entities": {
-        "entities": [
-            {"name": "Zoë Lee", "type": "PERSON", "mentions": [
-                {"text": {"content": "Zoë Lee", "beginOffset": 0}, "type": "PROPER"},
-                {"text": {"content": "she", "beginOffset": 24}, "type": "COMMON"}]},
-        ]
-    },
+    "comprehend-entities": {"Entities": [
+        {"Score": 0.99, "Type": "PERSON", "Text": "Zoë Lee", "BeginOffset": 0, "EndOffset": 7},
+        {"Score": 0.9, "Type": "DATE", "Text": "Monday", "BeginOffset": 17, "EndOffset": 23}]},
+    "azure-entities": {"kind": "EntityRecognitionResults", "results": {
+        "documents": [{"id": "0", "entities": [_PERSON, _DATE]}], "errors": []}},
+    "google-entities": {"entities": [{"name": "Zoë Lee", "type": "PERSON", "mentions": _MENTIONS}]},
 }  # fmt: skip
 
 

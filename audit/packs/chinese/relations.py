@@ -827,7 +827,7 @@ def swapped(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | No
     return Rewritten(tuple(text.text for text in reversed(texts))) if len(texts) == 2 else None
 
 
-@chinese(7, _REORDERING, tasks=("summarization", "classification"), version="5", params=_TAGGER | {"coherent": True})
+@chinese(7, _REORDERING, tasks=("summarization", "classification"), version="6", params=_TAGGER | {"coherent": True})
 def reordered(
     texts: Sequence[Analysis], choices: random.Random, *, tagger: str = DEFAULT, coherent: bool = True
 ) -> Rewritten | None:

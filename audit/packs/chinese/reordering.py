@@ -156,8 +156,9 @@ def _are_listed(first: _Sentence, second: _Sentence) -> bool | None:
         return False
     if "说" in (first.clause[-1].text, second.clause[-1].text):
         return False  # a conversation
-    if first.demands and second.demands:
-        return first.text[-1] == second.text[-1]
+    if first.demands and second.demands:  # of one body: 要… takes its subject from what stands before it
+        opens = [item.tokens[0].text in word_list("order", "demands") for item in (first, second)]
+        return first.text[-1] == second.text[-1] and opens[0] == opens[1]
     if happened or any(item.has("pronouns") or item.has("adding") for item in (first, second)):
         return False
     # The share was set by reading what bodies of news give.

@@ -140,7 +140,7 @@ def keeps_capital(tree: Parse, index: int) -> bool | None:
     word = tree[index]
     if word.text[0].islower() or word.text == "I" or (len(word.text) > 1 and not word.text[1:].islower()):
         return True
-    if word.tag in ("NNP", "NNPS") and not word.lower.endswith(("ness", "ments", "tions")):
+    if word.tag in ("NNP", "NNPS") and not word.lower.endswith(("ness", "ments", "tion", "tions")):
         return True
     if word.tag in _CAPITALS.closed_tags or word.lower in _CAPITALS.quantifiers:
         return False
@@ -163,8 +163,8 @@ def is_statement(text: Analysis) -> bool:
     ):
         return False
     root = next((word for word in tree.roots() if tree.under(word.index)[0].index == 0), None)
-    if root is None or not tree.is_finite(root.index) or text.low[1:2] in (("addition",), ("fact",), ("turn",)):
-        return False  # "In addition, ..."
+    if root is None or not tree.is_finite(root.index) or _CAPITALS.going_on & {*text.low[1:2]}:
+        return False  # "In addition, ...", "Note: ..."
     subject = tree.subject(root.index)
     led = any(word.index < root.index and word.relation == "ccomp" for word in tree.children(root.index))
     return subject is not None and subject.index < root.index and not led

@@ -213,7 +213,7 @@ def synonyms(text: Analysis, choices: random.Random) -> str | None:
     return text.replace({at: word for noun in chosen for at, word in by_noun[noun].items()}) if chosen else None
 
 
-@parsed("opening-phrase", family=_WORDS, tasks=_STATED)
+@parsed("opening-phrase", family=_WORDS, tasks=_STATED, version="2")
 def opening_phrase(text: Analysis, choices: random.Random) -> str | None:
     """A phrase that says nothing stands before the text: "By the way, ..."."""
     follows = inside_sentence(text)

@@ -21,37 +21,13 @@ from audit.text import Analysis
 
 # Names that replace others. Places and English persons are those of the relations of the other tasks.
 
-_ENGLISH: Mapping[str, tuple[str, ...]] = {
-    "organisation": (
-        *("Siemens", "Toyota", "Nestlé", "Unilever", "Nokia", "Samsung", "Airbus", "Volvo", "Heineken", "Michelin"),
-        *("Bosch", "Panasonic", "Vodafone", "Allianz"),
-    ),
-    "longer organisation": (
-        *("Johns Hopkins University", "Procter & Gamble", "Standard Chartered Bank", "Rolls-Royce Motor Cars"),
-        *("Imperial College London", "Morgan Stanley Capital International", "Marks & Spencer", "Texas Instruments"),
-    ),
-    "longer place": (
-        *("Papua New Guinea", "Bosnia and Herzegovina", "Trinidad and Tobago", "Stratford-upon-Avon", "Rio de Janeiro"),
-        *("Salt Lake City", "Newcastle upon Tyne", "San Luis Potosí"),
-    ),
-    "longer m": ("John Michael Harris", "Robert James Edwards", "Peter Paul van den Berg", "Daniel Luis de la Cruz"),
-    "longer f": ("Mary Elizabeth Thompson", "Helen Margaret Collins", "Anna Maria van den Berg", "Sarah Jane Wilson"),
-}
-_CHINESE: Mapping[str, tuple[str, ...]] = {
-    "person": ("李明", "王芳", "张伟", "刘洋", "陈静", "赵磊", "周婷", "吴强", "孙丽", "郑浩", "黄敏", "徐刚"),
-    "place": ("杭州", "成都", "武汉", "南京", "青岛", "长沙", "沈阳", "昆明", "合肥", "福州", "济南", "郑州"),
-    "organisation": ("华为公司", "海尔集团", "联想集团", "复旦大学", "浙江大学", "招商银行", "格力电器", "美的集团"),
-    "longer person": ("欧阳明月", "司马建国", "诸葛文华", "上官婉如", "皇甫志强", "司徒晓峰"),
-    "longer place": ("呼和浩特市", "乌鲁木齐市", "齐齐哈尔市", "西双版纳州", "张家界市", "石家庄市"),
-    "longer organisation": (
-        "中国科学技术大学",
-        "北京外国语大学",
-        "中国工商银行",
-        "中国石油化工集团公司",
-        "上海音乐学院",
-    ),
-}
 _ONSETS, _VOWELS = ("B", "D", "Dr", "F", "G", "K", "L", "M", "N", "P", "R", "S", "T", "Tr", "V", "Z"), "aeiou"
+
+
+@cache
+def _names(language: str, kind: str) -> tuple[str, ...]:
+    rows = data_rows("lexicons/entity_names.tsv", 3)
+    return next((tuple(names.split(";")) for *of, names in rows if of == [language, kind]), ())
 
 
 @cache
@@ -76,11 +52,11 @@ read well."""
 
 def _same_kind(kind: str, name: str, before: str, language: str, choices: random.Random) -> tuple[str, str] | None:
     if language == "zh":
-        return _drawn(kind, _CHINESE.get(kind, ()), name, choices)
+        return _drawn(kind, _names("zh", kind), name, choices)
     if kind == "place":  # only one of the table: "the Netherlands" and "Lake Erie" need other words around them
         return _drawn(kind, _places().get(name, ()), name, choices)
     if kind != "person":
-        return _drawn(kind, _ENGLISH.get(kind, ()) if re.fullmatch(r"[A-Z]\w+", name) else (), name, choices)
+        return _drawn(kind, _names("en", kind) if re.fullmatch(r"[A-Z]\w+", name) else (), name, choices)
     words, (known, new) = name.split(), _persons()
     if len(words) > 2 or not all(re.fullmatch(r"[A-Z][a-z]+", word) for word in words):
         return None
@@ -97,20 +73,20 @@ def _other_kind(kind: str, name: str, before: str, language: str, choices: rando
     kinds = [other for other in ("person", "place", "organisation") if other != kind]
     other = choices.choice(kinds)
     if language == "zh":
-        return _drawn(other, _CHINESE[other], name, choices)
-    pools = {"place": tuple(_places()), "organisation": _ENGLISH["organisation"]}
+        return _drawn(other, _names("zh", other), name, choices)
+    pools = {"place": tuple(_places()), "organisation": _names("en", "organisation")}
     first, last = (choices.choice(_persons()[1][of]) for of in (choices.choice("mf"), "-"))
     return _drawn(other, pools.get(other, (f"{first} {last}",)), name, choices)
 
 
 def _longer(kind: str, name: str, before: str, language: str, choices: random.Random) -> tuple[str, str] | None:
     """Return a longer name: of a person of the same gender, of a city or country where it is one."""
-    of, pools = kind, _CHINESE if language == "zh" else _ENGLISH
+    of = kind
     if language != "zh" and kind == "person":
         of = _persons()[0].get(name.split()[0], "")
     if language != "zh" and kind == "place" and name not in _places():
         return None
-    return _drawn(kind, [other for other in pools.get(f"longer {of}", ()) if len(other) > len(name)], name, choices)
+    return _drawn(kind, [other for other in _names(language, f"longer {of}") if len(other) > len(name)], name, choices)
 
 
 def _unknown(kind: str, name: str, before: str, language: str, choices: random.Random) -> tuple[str, str] | None:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, permutations, product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -163,17 +163,10 @@ CHAIN = ["system", "target", "direct", "alternate"]
 OPTIONAL = ["source", "pivot"]
 
 
-class Chains(NamedTuple):
-    """A file's usable rows, with "" in columns that it lacks, remarks on the others, and what names the file."""
-
-    frame: pd.DataFrame
-    notes: Sequence[str]
-    signature: Mapping[str, Any]
-
-
-def read_chains(path: str | Path) -> Chains:
-    """Read a table with the columns `CHAIN`; rows without one of these are left out, and odd ones counted. Raises
-    BadFile."""
+def read_chains(path: str | Path) -> pd.DataFrame:
+    """Read a table with the columns `CHAIN`, "" in optional ones that it lacks; rows without one of these are left out,
+    and odd ones counted. `attrs` has remarks on them (`notes`) and what names the file (`signature`). Raises BadFile.
+    """
     bad: list[tuple[int, str]] = []
     table = read_table(path, CHAIN, OPTIONAL, may_be_empty=CHAIN, bad=bad)
     frame = table.reindex(columns=[*CHAIN, *OPTIONAL], fill_value="").rename_axis("line").reset_index()
@@ -190,21 +183,21 @@ def read_chains(path: str | Path) -> Chains:
     lines = {"lack a system, a target or a text: left out": left_out}
     lines |= {what: list(frame["line"][rows_with]) for what, rows_with in odd.items()}
     notes = [f"{len(at):,} rows {what} (first: line {min(at):,})." for what, at in lines.items() if at]
-    return Chains(frame, notes, {"file": Path(path).name, "sha": sha_of(Path(path)), "rows": rows})
+    frame.attrs = {"notes": notes, "signature": {"file": Path(path).name, "sha": sha_of(Path(path)), "rows": rows}}
+    return frame
 
 
-def choose(chains: Chains, **chosen: Sequence[str] | None) -> Chains:
+def choose(chains: pd.DataFrame, **chosen: Sequence[str] | None) -> pd.DataFrame:
     """Return the chains whose `target` and `system` are among those named; None: all. Raises UnknownName."""
-    frame = chains.frame
     for column, names in ((column, names) for column, names in chosen.items() if names is not None):
-        if unknown := sorted({*names} - {*(present := sorted(chains.frame[column].unique()))}):
+        if unknown := sorted({*names} - {*(present := sorted(chains[column].unique()))}):
             raise UnknownName(column, unknown[0], present)
-        frame = frame[frame[column].isin(list(names))]
-    return chains._replace(frame=frame)
+        chains = chains[chains[column].isin(list(names))]
+    return chains
 
 
 def pivots_tables(
-    chains: Chains,
+    chains: pd.DataFrame,
     *,
     score: str = CONSISTENCY,
     threshold: float = 0.8,
@@ -218,23 +211,21 @@ def pivots_tables(
     """
     if not 0 <= threshold <= 1:
         raise AuditError(f"the threshold {threshold:g} is impossible; it lies between 0 and 1, as scores do")
-    pairs = list(zip(chains.frame["direct"], chains.frame["alternate"], strict=True))
-    frame = chains.frame.assign(**{name: [score_of(*pair) for pair in pairs] for name, score_of in FUNCTIONS.items()})
+    pairs = list(zip(chains["direct"], chains["alternate"], strict=True))
+    frame = chains.assign(**{name: [score_of(*pair) for pair in pairs] for name, score_of in FUNCTIONS.items()})
     frame[CONSISTENCY] = frame[list(FUNCTIONS)].mean(axis=1)
     has_source, has_pivot = (frame[name].ne("").any() for name in OPTIONAL)
     frame["sentence"] = frame["source"].where(frame["source"].ne(""), frame["line"].astype(str))
     frame = frame.assign(score=frame[score], equal=frame["direct"].eq(frame["alternate"]))
     clusters = None if independent or not has_source else "sentence"
-    back, notes, found = frame["target"].eq(source_language), [*chains.notes], {}
+    back, notes, found = frame["target"].eq(source_language), [*chains.attrs["notes"]], {}
     trips = ("round_trips", frame[back], "pivot" if has_pivot else "target")
     for name, part, factor in (("pivots", frame[~back], "target"), trips):
         if part.empty:
             continue
         about = f"{name.replace('_', ' ').capitalize()}, {score}"
-        cells = [
-            dict(zip((factor, "system"), key, strict=True)) | _cell(rows, threshold)
-            for key, rows in part.groupby([factor, "system"])
-        ]
+        groups = part.groupby([factor, "system"])
+        cells = [{factor: key[0], "system": key[1]} | _cell(rows, threshold) for key, rows in groups]
         title = f"{about}: {len(part):,} pairs, SR_o at {threshold:g}"
         found[name] = Table(title, pd.DataFrame(cells), ("sr_observed", "low", "high"))
         try:
@@ -242,7 +233,7 @@ def pivots_tables(
             found |= {f"{name}_{key}": table for key, table in made.items()}
         except AuditError as problem:
             notes.append(f"{about}: no model; {problem}.")
-    signature = {"audit": audit.__version__, **chains.signature, "score": score, "threshold": threshold}
+    signature = {"audit": audit.__version__, **chains.attrs["signature"], "score": score, "threshold": threshold}
     signature |= {"errors": clusters or "independent", "source_language": source_language}
     return Tables(found, notes, signature)
 
@@ -385,13 +376,13 @@ def levels_tables(
         if domain not in (known := sorted({key for said in values["attributes"] for key in said})):
             raise UnknownName("attribute", domain, known)
         values["domain"] = [" ".join(str(said.get(domain) or "(none)").split()) for said in values["attributes"]]
-    shares = (1 - values.groupby(["system", "relation", "domain"])["outcome"].mean()).unstack("domain")
+    values = values.assign(share=1 - values["outcome"], level=pd.Categorical(values["relation"], [*names, "score"]))
+    shares = values.pivot_table(index=["system", "level"], columns="domain", values="share", observed=False)
     shares = shares[sorted(shares, key=name_order)]
-    systems = shares.index.unique("system")
-    shares = shares.reindex(pd.MultiIndex.from_product([systems, names], names=["system", "level"]))
-    scores = shares.groupby("system").agg(lambda column: column.mean(skipna=False))
-    scores.index = pd.MultiIndex.from_product([systems, ["score"]], names=["system", "level"])
-    frame = pd.concat([shares, scores]).sort_index(level="system", sort_remaining=False, kind="stable").reset_index()
+    levels = shares[shares.index.get_level_values("level") != "score"].groupby("system")
+    for system, scores in levels.agg(lambda column: column.mean(skipna=False)).iterrows():
+        shares.loc[(system, "score"), :] = scores
+    frame = shares.reset_index()
     title = f"Satisfied groups of each level, and their mean (the score), in per cent, by {domain or 'corpus'}"
     return Tables({"levels": Table(title, frame, list(shares))}, [], _origin(engine, values))
 
@@ -402,31 +393,25 @@ MEASURES = ("bleu", "meteor", "wer")
 """Of reference and output; `wer` stands for 1 - WER, so that more is better in all, as in the study's tables."""
 
 
-class References(NamedTuple):
-    """References of a file, by (source text, target language)."""
-
-    texts: Mapping[tuple[str, str], tuple[str, ...]]
-    signature: Mapping[str, str]
-
-
-def read_references(path: str | Path) -> References:
-    """Read a table with the columns source, reference and target_language; a text may have several references."""
+def read_references(path: str | Path) -> pd.DataFrame:
+    """Read a table with the columns source, reference and target_language: columns text, target and `references`, the
+    tuple of a text's references; `attrs` names the file."""
     table = read_table(path, ("source", "reference", "target_language"))
-    found = table.groupby(["source", "target_language"], sort=False)["reference"].unique()
-    texts = {key: tuple(references) for key, references in found.items()}
-    sha = fingerprint("\t".join((*key, *references)) for key, references in sorted(texts.items()))
-    return References(texts, {"references": Path(path).name, "sha": sha})
+    found = table.groupby(["source", "target_language"])["reference"].unique().map(tuple).rename("references")
+    sha = fingerprint("\t".join((*key, *references)) for key, references in found.items())
+    frame = found.rename_axis(["text", "target"]).reset_index()
+    frame.attrs = {"references": Path(path).name, "sha": sha}
+    return frame
 
 
-def reference_scores(outputs: pd.DataFrame, references: References) -> tuple[pd.DataFrame, list[str]]:
+def reference_scores(outputs: pd.DataFrame, references: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows that have a reference with the columns `MEASURES`, of the best reference each, and remarks.
 
     `outputs` has the columns text (of the source), target and output. METEOR into English is NaN without WordNet.
     """
-    matches = [references.texts.get((text.strip(), target)) for text, target in outputs[["text", "target"]].to_numpy()]
-    chosen = outputs.assign(references=matches).dropna(subset="references")
+    chosen = outputs.assign(text=outputs["text"].str.strip()).merge(references, on=["text", "target"])
     if chosen.empty:
-        name, says = references.signature["references"], "source and target_language must be as the corpus has them"
+        name, says = references.attrs["references"], "source and target_language must be as the corpus has them"
         raise AuditError(f"{name} has no reference for any of the {len(outputs):,} outputs of this study; {says}")
     notes = ["References are one good translation of many: a proxy, never gold."]
 
@@ -445,9 +430,10 @@ def reference_scores(outputs: pd.DataFrame, references: References) -> tuple[pd.
     return chosen.merge(distinct, on=keys).drop(columns="references"), notes
 
 
-def _scored_outputs(
-    engine: Engine, values: pd.DataFrame, chosen: pd.DataFrame, references: References
+def _scored(
+    engine: Engine, values: pd.DataFrame, chosen: pd.DataFrame, references: pd.DataFrame
 ) -> tuple[pd.DataFrame, list[str]]:
+    """Return the chosen rows (source, system_id) with the scores of what the system made of the source, and remarks."""
     outputs = source_outputs(engine, values["study"].unique().tolist())
     texts = values[["source", "text", "target"]].drop_duplicates("source")
     return reference_scores(chosen.merge(texts, on="source").merge(outputs, on=["source", "system_id"]), references)
@@ -473,7 +459,7 @@ def correlation(first: Iterable[float], second: Iterable[float]) -> dict[str, fl
 
 
 def correlation_tables(
-    engine: Engine, references: References, study: int | None = None, relations: Sequence[str] = ()
+    engine: Engine, references: pd.DataFrame, study: int | None = None, relations: Sequence[str] = ()
 ) -> Tables:
     """Return how values go with scores against references: over sentences, and over systems (MGMT's tables 3 and 4).
 
@@ -487,7 +473,7 @@ def correlation_tables(
         shares["value"] = shares[levels].mean(axis=1)
         measured = pd.concat([measured, shares.assign(relation="MGMT")], ignore_index=True)
     unique = measured[["source", "system_id", "system"]].drop_duplicates()
-    scored, notes = _scored_outputs(engine, values, unique, references)
+    scored, notes = _scored(engine, values, unique, references)
     measures = [name for name in MEASURES if scored[name].notna().all()]
     joined = measured.merge(scored[["source", "system_id", *measures]], on=["source", "system_id"])
     means = scored.groupby("system").agg(translations=("source", "size"), **{name: (name, "mean") for name in measures})
@@ -504,7 +490,7 @@ def correlation_tables(
         if len(by_system) >= 5:
             systems.append(row | correlation(by_system["value"], by_system[measure]))
     without = len(unique) - len(scored)
-    title = f"Scores against {references.signature['references']}; {without:,} translations have no reference"
+    title = f"Scores against {references.attrs['references']}; {without:,} translations have no reference"
     found = {
         "means": Table(title, means.reset_index()),
         "systems": Table("Over systems: their mean values and mean scores", pd.DataFrame(systems)),
@@ -512,7 +498,7 @@ def correlation_tables(
     }
     notes += ["Over all systems together there is no p: translations of one sentence depend on each other."]
     notes += [] if systems else ["Correlations over systems need 5 of them."]
-    return Tables(found, notes, _origin(engine, values, **references.signature))
+    return Tables(found, notes, _origin(engine, values, **references.attrs))
 
 
 # What each relation adds to the others (MGMT, section 4.3.1, tables 2, 5 and 6).
@@ -532,7 +518,7 @@ def mean_gains(found: Mapping[frozenset[str], Mapping[str, float]]) -> dict[str,
 
 
 def contribution_tables(
-    engine: Engine, study: int | None = None, relations: Sequence[str] = (), references: References | None = None
+    engine: Engine, study: int | None = None, relations: Sequence[str] = (), references: pd.DataFrame | None = None
 ) -> Tables:
     """Return whether two relations see the same, how many translations satisfy each combination of them, and with
     `references` the mean scores of each and what a relation adds; only of translations that all of them checked."""
@@ -541,7 +527,7 @@ def contribution_tables(
     scored = checked = _satisfied(values, names)
     notes = ["Translations of one sentence depend on each other: the p of pairs are too small."]
     if references is not None:
-        scored, remarks = _scored_outputs(engine, values, checked, references)
+        scored, remarks = _scored(engine, values, checked, references)
         notes += remarks
     measures = [name for name in MEASURES if name in scored and scored[name].notna().any()]
     columns = {"translations": ("source", "size")} | {name: (name, "mean") for name in measures}
@@ -564,5 +550,5 @@ def contribution_tables(
         means[measure] = means["relation"].map(mean_gains(gained))
     if measures:
         found["gains"] = Table("Mean gains", means)
-    signature = references.signature if references else {}
+    signature = {} if references is None else references.attrs
     return Tables(found, notes, _origin(engine, values[values["relation"].isin(names)], **signature))

@@ -137,12 +137,12 @@ def test_odd_rows_are_told_and_useless_ones_left_out(tmp_path, recorded):
     lines = [head, row, row, "a,T,zh,zh,&quot;,b", "a,T,fr,zh,,b", ",T,fr,zh,a,b", "a,T,fr"]
     (tmp_path / "odd.csv").write_text("\n".join(lines), encoding="utf-8")
     chains = read_chains(tmp_path / "odd.csv")
-    assert [int(note.split()[0]) for note in chains.notes] == [3, 1, 1, 1]
-    assert (chains.signature["rows"], chains.frame["line"].tolist()) == (6, [2, 3, 4])
+    assert [int(note.split()[0]) for note in chains.attrs["notes"]] == [3, 1, 1, 1]
+    assert (chains.attrs["signature"]["rows"], chains["line"].tolist()) == (6, [2, 3, 4])
     (tmp_path / "none.csv").write_text(f"{head}\n,S,fr,zh,a,b", encoding="utf-8")
     with pytest.raises(BadFile, match="none of the 1 rows has all of system, target, direct, alternate"):
         read_chains(tmp_path / "none.csv")
-    assert recorded.signature["rows"] == len(recorded.frame) == 3752
+    assert recorded.attrs["signature"]["rows"] == len(recorded) == 3752
 
 
 def test_cells_by_hand(tmp_path):
