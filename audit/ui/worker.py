@@ -28,7 +28,7 @@ from audit.reports.judges import judges_report
 from audit.reports.progress import totals
 from audit.reports.quality import quality_report
 from audit.reports.record import judging_record
-from audit.reports.study import report_of
+from audit.reports.study import report_of, study_report
 from audit.statistics.intervals import Target
 from audit.store import open_store
 
@@ -115,6 +115,7 @@ def _totals(database: _Database, *, by: int, study: int | None = None) -> Entry:
 
 ASKS: dict[str, Callable[..., Any]] = {
     "report": _report,
+    "study_report": lambda database, **options: study_report(database.engine, **options),
     "html": lambda database, *, language, **values: to_html(_report(database, **values), language),
     "totals": _totals,
     "agreement": lambda database, *, by, study=None: stored_agreement(database.engine, by, database.among(study)),

@@ -12,7 +12,7 @@ import pytest
 from api_world import ROLES, SYSTEMS, World, judge_all
 
 from audit.api.application import application
-from audit.api.routes import adjudicator, annotator, manager
+from audit.api.routes import annotator, manager
 from audit.judging.accounts import ROLES as ALL_ROLES
 from audit.judging.accounts import disable_account, may
 from audit.judging.sign_in import end_tokens, login_of, make_token
@@ -33,29 +33,25 @@ FILE = Path(__file__).parents[2] / "docs" / "reference" / "openapi.json"
 PLAN = {"study": {"corpus": "rotten-tomatoes", "systems": ["vader"], "relations": ["MR1.1"], "limit": 5}}
 REQUESTS = {
     "me": Asked("annotator", "/me"),
-    "queue": Asked("annotator", "/queue"),
     "take_next": Asked("annotator", "/questions/next"),
     "give_answer": Asked("annotator", "/questions/1/judgement", {"answer": "positive"}, 409),
     "take_back": Asked("annotator", "/undo"),
     "put_off": Asked("annotator", "/questions/1/skip", None, 409),
     "send_to_adjudicators": Asked("annotator", "/questions/1/flag", {"comment": "odd"}, 409),
-    "list_disputes": Asked("adjudicator", "/disputes"),
-    "read_dispute": Asked("adjudicator", "/disputes/1", None, 404),
-    "settle": Asked("adjudicator", "/questions/1/adjudication", {"allowed": []}, 400),
     "send_texts": Asked("manager", "/corpora/mine", {"rows": [{"txt": "A good film."}]}, 400),
     "list_studies": Asked("manager", "/studies"),
     "store_plan": Asked("manager", "/plans/none", {"study": {"corpus": "no such"}}, 400),
     "begin_run": Asked("manager", "/plans/none/runs", None, 404),
     "list_runs": Asked("manager", "/runs"),
-    "stop_run": Asked("manager", "/runs/1/stop", None, 404),
+    "stop_run": Asked("manager", "/runs/1/stop", None, 409),
     "report": Asked("manager", "/report", query={"study": 9}, status=404),
     "agreement": Asked("manager", "/agreement"),
     "progress": Asked("manager", "/progress"),
     "list_questions": Asked("manager", "/questions", query={"limit": 1}),
-    "make_export": Asked("manager", "/exports", {"pseudonymise": "no"}, 400),
+    "make_export": Asked("manager", "/exports"),
 }
 """A request to each route, by its name: for who may, it is served, or refused for another reason than the role."""
-ROUTES: dict[str, Any] = {route.name: route for router in (annotator, adjudicator, manager) for route in router.routes}
+ROUTES: dict[str, Any] = {route.name: route for router in (annotator, manager) for route in router.routes}
 
 
 def send(world: World, who: str | None, name: str, headers: dict[str, str] | None = None) -> Any:
@@ -136,18 +132,6 @@ def test_an_annotator_sees_no_system_no_output_and_no_name(world: World, monkeyp
     everything = "\n".join(seen)
     for hidden in (*SYSTEMS, "MR1.4", "MR3.1", "ben", "ada", "mia", "gold"):
         assert hidden not in everything, hidden
-
-
-def test_an_adjudicator_reads_what_people_said_of_disputes_alone_and_no_names(world: World) -> None:
-    judge_all(world, "ben")
-    first = world.ask("ann", "POST", "/questions/next")["question"]["id"]
-    judge_all(world, "ann", lambda question: "negative" if question["id"] == first else "positive")
-    assert world.ask("ada", "GET", "/disputes") == {"questions": [first]}
-    dispute = world.send("ada", "GET", f"/disputes/{first}")
-    assert {opinion["answer"] for opinion in dispute.json()["opinions"]} == {"positive", "negative"}
-    assert not any(name in dispute.text for name in (*SYSTEMS, "ann", "ben"))
-    agreed = first + 1 if first == 1 else first - 1
-    assert world.send("ada", "GET", f"/disputes/{agreed}").status_code == 404
 
 
 def test_the_document_in_the_docs_is_current() -> None:
