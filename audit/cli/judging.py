@@ -5,18 +5,7 @@ from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from audit.cli.console import Reply
-from audit.cli.options import (
-    DATABASE,
-    JUDGE,
-    START,
-    Columns,
-    Database,
-    Read,
-    Study,
-    Task,
-    command,
-    group,
-)
+from audit.cli.options import DATABASE, JUDGE, START, Columns, Database, Read, Study, Task, command, group
 from audit.cli.running import waiting_of
 from audit.errors import AuditError
 from audit.judging.options import JudgeRequest
@@ -24,11 +13,6 @@ from audit.messages import counted
 from audit.options import Told
 from audit.runner.options import pairs_of
 from audit.sampling.options import FRONT, SampleOptions, ValidityRequest
-
-Purpose = Annotated[
-    str, Told("training (answered before judging, with feedback) or gold (hidden among the others)", "NAME")
-]
-OwnFile = Annotated[Read, Told("a CSV, TSV, JSONL, JSON, Excel or Parquet file", "FILE", argument=True)]
 
 
 @command("sample", START, "audit sample", "audit sample --base 60 --decide none", "audit sample --decide MR1.1")
@@ -96,7 +80,7 @@ def gold(db: Database = DATABASE, study: Study = None) -> Reply:
     "audit import-labels decided.csv --as adjudicator --columns text=review",
 )
 def import_labels(
-    file: OwnFile,
+    file: Annotated[Read, Told("a CSV, TSV, JSONL, JSON, Excel or Parquet file", "FILE", argument=True)],
     db: Database = DATABASE,
     annotator: Annotated[str | None, Told("who gave the labels, where the file names nobody", "NAME")] = None,
     renamed: Annotated[
@@ -118,9 +102,8 @@ def import_labels(
     from audit.judging.adjudications import open_disputes
     from audit.judging.labels import import_labels, read_labels
 
-    renames, labels = pairs_of([*renamed]), read_labels(file, pairs_of([*columns]))
-    own: dict[str, Any] = {"annotator": annotator, "renamed": renames, "task": task, "language": language}
-    imported = import_labels(db.engine, labels, **own, role=role)
+    labels, own = read_labels(file, pairs_of([*columns])), {"annotator": annotator, "task": task, "language": language}
+    imported = import_labels(db.engine, labels, renamed=pairs_of([*renamed]), role=role, **own)  # type: ignore[arg-type]
     with db.engine.connect() as connection:
         disputes = open_disputes(connection)
     document = asdict(imported) | {"waiting": waiting_of(db.engine)[0]["waiting"]}
@@ -142,54 +125,35 @@ def progress(db: Database = DATABASE, study: Study = None) -> Reply:
     return Reply(progress_document(overview(db.engine), cells), printed(progress_sections))
 
 
-group(
-    "known",
-    JUDGE,
-    """Questions with known answers: for training, and hidden ones.
-
-    Control questions train those who judge, or measure them (docs/how-to/quality.md). They settle nothing, and a
-    question that still waits for answers cannot be one.
-    """,
-)
-
-
-@command(
-    "known add",
-    JUDGE,
-    "audit known add training.csv --purpose training --db mine.db",
-)
-def known_add(
-    purpose: Purpose,
-    file: Annotated[Read, Told("the CSV", "FILE", argument=True)],
+@command("known", JUDGE, "audit known training.csv --purpose training", "audit known --purpose gold --count 40")
+def known(
+    purpose: Annotated[
+        Literal["training", "gold"], Told("answered before judging, with feedback; or hidden among the others")
+    ],
+    file: Annotated[
+        Read | None,
+        Told("a CSV: text, answer (several with | between them), perhaps language, explanation, text_b", "FILE",
+             argument=True),
+    ] = None,
     task: Annotated[str, Told("of the file", "NAME")] = "sentiment",
     language: Annotated[str, Told("of rows without one", "CODE")] = "en",
+    count: Annotated[int, Told("without a file: how many at most", "N")] = 20,
     db: Database = DATABASE,
-) -> Reply:
-    """Make the texts of a file known.
+) -> Reply:  # fmt: skip
+    """Questions with known answers: for training, and hidden ones.
 
-    A CSV has the columns `text`, `answer` (several with `|` between them) and perhaps `language`, `explanation`,
-    `text_b`."""
-    from audit.judging.control_questions import add_known, read_known
+    The texts of a FILE, or else questions that cost no sample anything, evenly by label. Control questions train those
+    who judge, or measure them (docs/how-to/quality.md). They settle nothing, and a question that still waits for
+    answers cannot be one."""
+    from audit.judging.control_questions import add_known, pick_known, read_known
 
-    added = add_known(db.engine, purpose, read_known(str(file), task, language), task=task)
-    return Reply({"purpose": purpose, "added": added.added, "changed": added.changed}, None, _settings(purpose, db))
-
-
-@command("known pick", JUDGE, "audit known pick --purpose gold --count 40 --db mine.db")
-def known_pick(
-    purpose: Purpose,
-    count: Annotated[int, Told("how many at most", "N")] = 20,
-    db: Database = DATABASE,
-) -> Reply:
-    """Make questions known that cost no sample anything, evenly by label."""
-    from audit.judging.control_questions import pick_known
-
-    picked = pick_known(db.engine, purpose, count)
-    return Reply({"purpose": purpose, **picked._asdict()}, None, _settings(purpose, db))
-
-
-def _settings(purpose: str, db: str) -> tuple[str, ...]:
-    return ("settings", "--set", "pass_mark=0.8" if purpose == "training" else "gold_share=0.05", "--db", db)
+    if file is not None:
+        added = add_known(db.engine, purpose, read_known(file, task, language), task=task)
+        made = {"added": added.added, "changed": added.changed}
+    else:
+        made = pick_known(db.engine, purpose, count)._asdict()
+    setting = "pass_mark=0.8" if purpose == "training" else "gold_share=0.05"
+    return Reply({"purpose": purpose, **made}, None, ("settings", "--set", setting, "--db", db))
 
 
 @command("settings", JUDGE, "audit settings --set pass_mark=0.8 --set gold_share=0.05 --db mine.db")
@@ -199,7 +163,7 @@ def settings(
 ) -> Reply:
     """How judging goes: pass mark, hidden questions, speed. Without `--set` it shows the settings."""
     from audit.files import parse_json
-    from audit.judging.settings import change_settings, settings_of
+    from audit.judging.settings import change_settings
 
     values: dict[str, Any] = {}
     for name, value in pairs_of([*changes]).items():
@@ -207,12 +171,8 @@ def settings(
             values[name] = parse_json(value)
         except ValueError:
             raise AuditError(f"--set {name}={value}: must be NAME=NUMBER, for example pass_mark=0.8") from None
-    if values:
-        present = change_settings(db.engine, None, values)
-    else:
-        with db.engine.connect() as connection:
-            present = settings_of(connection)
-    return Reply(asdict(present), [f"{name} = {value}" for name, value in asdict(present).items()])
+    present = asdict(change_settings(db.engine, None, values))
+    return Reply(present, [f"{name} = {value}" for name, value in present.items()])
 
 
 group(
@@ -221,8 +181,7 @@ group(
     """Models that judge: ask them, and measure them against people.
 
     Models (or functions) answer the questions that people answer, under names of their own (docs/reference/judges.md).
-    Their answers are never votes: they are measured against those of people, and are proxies that let people judge less
-    (audit report --proxy judge:NAME).
+    Their answers are never votes: they are proxies that let people judge less (audit report --proxy judge:NAME).
     """,
 )
 
@@ -274,19 +233,13 @@ group(
     JUDGE,
     """People say whether follow-ups are sound.
 
-    People rate sources and follow-ups, mixed and blind, from 1 to 5 for plausibility and grammaticality, and say of
-    groups whether their relation holds (docs/reference/validity.md). The report says which relations make texts that
-    nobody would write, or expect what is wrong, and what violations are then worth.
+    They rate sources and follow-ups, mixed and blind, from 1 to 5 for plausibility and grammaticality, and say of
+    groups whether their relation holds (docs/reference/validity.md).
     """,
 )
 
 
-@command(
-    "validity draw",
-    JUDGE,
-    "audit validity draw --db mine.db",
-    "audit validity draw --per-relation 40 --relations MR1.1,MR2.1 --ask both --first",
-)
+@command("validity draw", JUDGE, "audit validity draw --per-relation 40 --relations MR1.1,MR2.1 --ask both --first")
 def validity_draw(db: Database = DATABASE, request: ValidityRequest = ValidityRequest(), study: Study = None) -> Reply:
     """Draw pairs of each relation whose texts people rate.
 
@@ -295,13 +248,9 @@ def validity_draw(db: Database = DATABASE, request: ValidityRequest = ValidityRe
     from audit.judging.samples import draw_validity
 
     drawn = [asdict(part) for part in draw_validity(db.engine, request, study)]
-    document = {
-        "pairs": sum(part["pairs"] for part in drawn),
-        "added": sum(part["added"] for part in drawn),
-        "without_pairs": [name for name in request.relations if name not in {part["relation"] for part in drawn}],
-        "relations": drawn,
-    }
-    return Reply(document, None, ("app", "--db", db))
+    document: dict[str, Any] = {name: sum(part[name] for part in drawn) for name in ("pairs", "added")}
+    document["without_pairs"] = sorted({*request.relations} - {part["relation"] for part in drawn})
+    return Reply(document | {"relations": drawn}, None, ("app", "--db", db))
 
 
 @command("validity end", JUDGE, "audit validity end --db mine.db")

@@ -81,7 +81,7 @@ def check_system(
     the seconds that a system of the user's own may take; with `apart` it is asked in a process of its own. Raises
     AuditError for what cannot be asked.
     """
-    systems = loaded([spec], limit)
+    systems = loaded([spec], limit, task or (corpus.task if corpus else None))
     if len(systems) > 1:
         raise AuditError(f"{spec} means {len(systems)} systems: {', '.join(systems)}; name one of them")
     ((spec, system),) = systems.items()
@@ -144,7 +144,7 @@ class _Asked:
 
     def work(self) -> list[CheckedInput]:
         with contained():
-            ready(self.spec, identity := Identity.of(get_system(self.spec)))
+            ready(self.spec, identity := Identity.of(get_system(self.spec, None, self.task)), self.task)
         answers = []
         for item in self.inputs:
             with hearing() as heard:

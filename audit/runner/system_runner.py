@@ -60,10 +60,11 @@ class Trial:
     may_differ: bool = False
 
 
-def loaded(names: Iterable[str], limit: float | None = TIME_LIMIT) -> dict[str, System]:
-    """Return the systems that these names mean, by spec. `limit` is the seconds that each of the user's own may take.
+def loaded(names: Iterable[str], limit: float | None = TIME_LIMIT, task: str | None = None) -> dict[str, System]:
+    """Return the systems that these names mean, by spec. `limit` is the seconds that each of the user's own may take,
+    `task` what it does where it does not say that.
     Raises AuditError, which names the system and what it did; UnknownName, and what is wrong with a service's file."""
-    return {spec: get_system(spec, limit) for name in names for spec in systems_of(name)}
+    return {spec: get_system(spec, limit, task) for name in names for spec in systems_of(name)}
 
 
 class SystemRunner(AbstractContextManager["SystemRunner"]):
@@ -104,7 +105,7 @@ class SystemRunner(AbstractContextManager["SystemRunner"]):
             if self.waits(spec) or (is_own(spec) and not here):
                 continue
             with foreign(f"prepare() of the system {spec!r} failed", self.limit) if is_own(spec) else nullcontext():
-                ready(spec, Identity.of(system)) if here else system.prepare()
+                ready(spec, Identity.of(system), system.tasks[0]) if here else system.prepare()
         self._is_prepared = True
 
     def executor_of(self, spec: str) -> Executor:

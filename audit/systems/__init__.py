@@ -86,9 +86,10 @@ def is_fixed(spec: str) -> bool:
     return found is not None and found.origin == "" and found.listed
 
 
-def get_system(spec: str, seconds: float | None = None) -> System:
+def get_system(spec: str, seconds: float | None = None, task: str | None = None) -> System:
     """Return the system of this name, with its argument behind a colon (`ways` lists them), or the user's own of the
-    form `module:name`, which may take `seconds` to be loaded. With `@VERSION` behind it, it has that version.
+    form `module:name`, which may take `seconds` to be loaded, and does `task` where it does not say what it does. With
+    `@VERSION` behind it, it has that version.
 
     Raises UnknownName, which lists the registered ones, AuditError where the user's module or name is not there, and
     BadFile for what is wrong with the file.
@@ -97,7 +98,7 @@ def get_system(spec: str, seconds: float | None = None) -> System:
     ('vader', '2')
     """
     bare = without_version(spec)
-    system = _get_system(bare, seconds)
+    system = _get_system(bare, seconds, task)
     if bare != spec:
         system.version = spec.removeprefix(f"{bare}@")
     return system
@@ -116,11 +117,11 @@ def without_version(spec: str) -> str:
     return bare if is_version and not is_whole else spec
 
 
-def _get_system(spec: str, seconds: float | None) -> System:
+def _get_system(spec: str, seconds: float | None, task: str | None) -> System:
     name, colon, argument = spec.partition(":")
     found = SYSTEMS.find(name)
     if found is None and colon:
-        return import_module("audit.systems.own").load(spec, seconds)  # type: ignore[no-any-return]
+        return import_module("audit.systems.own").load(spec, seconds, task=task)  # type: ignore[no-any-return]
     if found is None and spec.endswith((".toml", ".csv")):
         ending = f"FILE{spec[spec.rindex('.') :]}"
         kinds = [f"{entry.name}:{spec}" for entry in SYSTEMS.entries() if ending in entry.argument]

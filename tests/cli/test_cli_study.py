@@ -42,7 +42,7 @@ def refused(capsys, *command):
 @pytest.mark.slow
 def test_from_the_example_to_a_frozen_plan_that_is_carried_out(file, capsys):
     Path("example.toml").write_text(said(capsys, "example"), encoding="utf-8")
-    assert json.loads(said(capsys, "check", "example.toml", "--json"))["content"]["study"]["limit"] == 500
+    assert json.loads(said(capsys, "show", "example.toml", "--json"))["content"]["study"]["limit"] == 500
     assert said(capsys, "set", file).splitlines()[:3] == ["name: films", "version: 1", "new: yes"]
     assert said(capsys, "set", file).splitlines()[1:3] == ["version: 1", "new: no"]
     assert "version: 2\n" in said(capsys, "freeze", "films")
@@ -57,7 +57,7 @@ def test_from_the_example_to_a_frozen_plan_that_is_carried_out(file, capsys):
     versions = json.loads(said(capsys, "show", "films", "--json"))["versions"]
     assert [(one["version"], one["frozen"]) for one in versions] == [(1, False), (2, True), (3, False)]
     assert " sample.base 3 -> 5\n" in said(capsys, "show", "films")
-    assert said(capsys, "list").splitlines()[1].split()[:2] == ["films", "3"]
+    assert said(capsys, "show").splitlines()[1].split()[:2] == ["films", "3"]
     Path("again.toml").write_text(said(capsys, "show", "films", "--toml"), encoding="utf-8")
     assert "version: 3\nnew: no\n" in said(capsys, "set", "again.toml")
     assert main(["report", "--full"]) == 0
