@@ -122,7 +122,7 @@ ANSWERS = {
     "study freeze": ("films", ""),
     "study show": (
         "films",
-        "Without a name a list of plans; of a file its content, with everything that was left out.",
+        "Without a name all plans; of a file its content, with everything that was left out.",
     ),
     "study run": ("films --workers 0", "`run`, `sample` and `gold` are as those commands answer."),
     "user add": ("zoe", ""),

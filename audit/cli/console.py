@@ -26,13 +26,22 @@ _LONGEST = 60
 
 @dataclass(frozen=True)
 class Reply:
-    """What a command answers: a document for `--json`; lines for people, or what makes them of the document (None: its
-    values by name); the words of the command to go on with; and the exit status."""
+    """What a command answers: a document for `--json`; lines for people (None: the document's values by name), or what
+    makes sections of the document; the words of the command to go on with; and the exit status."""
 
     document: Any
-    lines: Sequence[str] | Callable[[Any], Sequence[str]] | None = None
+    lines: Sequence[str] | None = None
     next: Sequence[object] = ()
     status: int = 0
+    sections: Callable[[Any], Any] | None = None
+
+    def text(self) -> list[str]:
+        """Return what people read."""
+        if self.sections is not None:
+            from audit.reports.tables import to_text
+
+            return to_text(list(self.sections(self.document))).splitlines()
+        return one_by_one([self.document]) if self.lines is None else [*self.lines]
 
 
 def mend_streams() -> None:
@@ -77,8 +86,7 @@ def answer(reply: Reply, as_json: bool) -> None:
         lacking = "utf" not in str(getattr(sys.stdout, "encoding", None)).lower()
         tell(json.dumps(reply.document, ensure_ascii=lacking, allow_nan=False, indent=2))
         return
-    lines = one_by_one([reply.document]) if reply.lines is None else reply.lines
-    lines = [*(lines(reply.document) if callable(lines) else lines)]
+    lines = reply.text()
     if reply.next:
         lines.append(f"Next: {following(*reply.next)}")
     if lines:

@@ -14,21 +14,14 @@ Folder = Annotated[Read, Told("a folder that audit export wrote", "DIR", argumen
 NewFolder = Annotated[Written, Told("a new folder", "DIR")]
 
 
-@command(
-    "export",
-    PUBLISH,
-    "audit export --out shared --pseudonymise --salt-file salt.txt",
-    "audit export --out tasks --format label-studio",
-)
+@command("export", PUBLISH, "audit export --out shared --pseudonymise", "audit export --out ls --format label-studio")
 def export(
     out: NewFolder,
     db: Database = DATABASE,
     layout: Annotated[Literal["audit", "label-studio"], Told("audit or label-studio", spelled="--format")] = "audit",
     task: Task = None,
     pseudonymise: Annotated[bool, Told("pseudonyms for people's names; comments and reasons are left out")] = False,
-    salt_file: Annotated[
-        Read | None, Told("keeps pseudonyms the same in later exports; made if absent", "FILE")
-    ] = None,
+    salt_file: Annotated[Read | None, Told("keeps pseudonyms the same later; made if absent", "FILE")] = None,
     with_comments: Annotated[bool, Told("keeps comments and reasons in a pseudonymised export")] = False,
 ) -> Reply:
     """Everything as CSV and JSONL, or the questions for Label Studio.
@@ -103,9 +96,7 @@ def replay(
 
 
 @command("backup", PUBLISH, "audit backup --db mine.db --out monday.db")
-def backup(
-    out: Annotated[Written, Told("a new file; only its owner may read it", "FILE")], db: Database = DATABASE
-) -> Reply:
+def backup(out: Annotated[Written, Told("a new file", "FILE")], db: Database = DATABASE) -> Reply:
     """A whole database as one file, while it is in use.
 
     Accounts and passwords' hashes are in it. To go back to it, put it in the place of the other one. PostgreSQL is
@@ -117,9 +108,7 @@ def backup(
 
 
 @command("doctor", PUBLISH, "audit doctor --db mine.db")
-def doctor(
-    db: Database = DATABASE, rebuild: Annotated[bool, Told("first write the answers and the queue anew")] = False
-) -> Reply:
+def doctor(db: Database = DATABASE, rebuild: Annotated[bool, Told("first derive the answers anew")] = False) -> Reply:
     """Check a database, and say what to do about problems.
 
     The exit status is 1 where something is a problem. It changes nothing unless `--rebuild` is given."""

@@ -73,25 +73,15 @@ def gold(db: Database = DATABASE, study: Study = None) -> Reply:
     return Reply(asdict(gold) | waiting, [*lines, sentence], ("report", "--db", db))
 
 
-@command(
-    "import-labels",
-    JUDGE,
-    "audit import-labels crowd.csv --annotator crowd --map good=positive,bad=negative",
-    "audit import-labels decided.csv --as adjudicator --columns text=review",
-)
+@command("import-labels", JUDGE, "audit import-labels crowd.csv --annotator crowd --map good=positive,bad=negative")
 def import_labels(
-    file: Annotated[Read, Told("a CSV, TSV, JSONL, JSON, Excel or Parquet file", "FILE", argument=True)],
+    file: Annotated[Read, Told("a table, or Label Studio's JSON", "FILE", argument=True)],
     db: Database = DATABASE,
     annotator: Annotated[str | None, Told("who gave the labels, where the file names nobody", "NAME")] = None,
-    renamed: Annotated[
-        Sequence[str],
-        Told("the file's labels; case does not count", "good=positive,bad=negative", "--map", commas=True),
-    ] = (),
+    renamed: Annotated[Sequence[str], Told("the file's labels", "good=positive", "--map", commas=True)] = (),
     task: Task = None,
     language: Annotated[str, Told("of the texts, where the file has no such column", "CODE")] = "en",
-    role: Annotated[
-        Literal["annotator", "adjudicator"], Told("votes of annotators, or decisions of adjudicators", spelled="--as")
-    ] = "annotator",
+    role: Annotated[Literal["annotator", "adjudicator"], Told("votes, or decisions", spelled="--as")] = "annotator",
     columns: Columns = (),
 ) -> Reply:
     """Labels from elsewhere (tables, Label Studio) as votes.
@@ -119,27 +109,20 @@ def progress(db: Database = DATABASE, study: Study = None) -> Reply:
     from audit.reports.evidence import evidence
     from audit.reports.progress import cells_at_work, progress_document, progress_sections
     from audit.reports.study import cells_of_report
-    from audit.reports.tables import printed
 
     cells = cells_at_work(cells_of_report(evidence(db.engine, "both", study)))
-    return Reply(progress_document(overview(db.engine), cells), printed(progress_sections))
+    return Reply(progress_document(overview(db.engine), cells), sections=progress_sections)
 
 
 @command("known", JUDGE, "audit known training.csv --purpose training", "audit known --purpose gold --count 40")
 def known(
-    purpose: Annotated[
-        Literal["training", "gold"], Told("answered before judging, with feedback; or hidden among the others")
-    ],
-    file: Annotated[
-        Read | None,
-        Told("a CSV: text, answer (several with | between them), perhaps language, explanation, text_b", "FILE",
-             argument=True),
-    ] = None,
+    purpose: Annotated[Literal["training", "gold"], Told("before judging, with feedback; or hidden among the others")],
+    file: Annotated[Read | None, Told("a CSV: text, answer (docs/formats.md)", "FILE", argument=True)] = None,
     task: Annotated[str, Told("of the file", "NAME")] = "sentiment",
     language: Annotated[str, Told("of rows without one", "CODE")] = "en",
     count: Annotated[int, Told("without a file: how many at most", "N")] = 20,
     db: Database = DATABASE,
-) -> Reply:  # fmt: skip
+) -> Reply:
     """Questions with known answers: for training, and hidden ones.
 
     The texts of a FILE, or else questions that cost no sample anything, evenly by label. Control questions train those
@@ -186,18 +169,11 @@ group(
 )
 
 
-@command(
-    "judge ask",
-    JUDGE,
-    "audit judge ask --with mine:judge",
-    "audit judge ask --with chat:referee.toml --variants labels,wording --everything --max-calls 5000",
-)
+@command("judge ask", JUDGE, "audit judge ask --with chat:referee.toml --variants labels,wording --everything")
 def judge_ask(
-    spec: Annotated[
-        str, Told("chat:FILE.toml, or module:name of a function of a question that returns a label", "SPEC", "--with")
-    ],
+    spec: Annotated[str, Told("chat:FILE.toml, or module:name of a function of a question", "SPEC", "--with")],
     db: Database = DATABASE,
-    name: Annotated[str | None, Told("what the judge is called here (default: what it calls itself)", "NAME")] = None,
+    name: Annotated[str | None, Told("what the judge is called here (default: as it calls itself)", "NAME")] = None,
     request: JudgeRequest = JudgeRequest(),
 ) -> Reply:
     """Ask a judge what people are asked.
@@ -223,9 +199,8 @@ def judge_ask(
 def judge_agreement(db: Database = DATABASE) -> Reply:
     """How far judges agree with people, with gold, with themselves (docs/reference/judges.md)."""
     from audit.reports.judges import judges_report, judges_sections
-    from audit.reports.tables import printed
 
-    return Reply(judges_report(db.engine), printed(judges_sections))
+    return Reply(judges_report(db.engine), sections=judges_sections)
 
 
 group(
@@ -264,7 +239,6 @@ def validity_end(db: Database = DATABASE, study: Study = None) -> Reply:
 @command("validity report", JUDGE, "audit validity report --db mine.db")
 def validity_report(db: Database = DATABASE, study: Study = None) -> Reply:
     """How plausible and grammatical follow-ups are, by relation (docs/reference/validity.md)."""
-    from audit.reports.tables import printed
     from audit.reports.validity import validity_report, validity_sections
 
-    return Reply(validity_report(db.engine, study), printed(validity_sections))
+    return Reply(validity_report(db.engine, study), sections=validity_sections)

@@ -80,9 +80,7 @@ def _row_of(relation: Any) -> dict[str, Any]:
 
 
 @command("systems", DATA, "audit systems", "audit systems --pairs")
-def systems(
-    task: OfTask = None, pairs: Annotated[bool, Told("instead, the pairs of languages of those that translate")] = False
-) -> Reply:
+def systems(task: OfTask = None, pairs: Annotated[bool, Told("pairs of languages of translators")] = False) -> Reply:
     """The systems there are.
 
     `needs` is the line that installs what is missing. Below stand the ways to name one of your own."""
@@ -97,21 +95,20 @@ def systems(
 def corpora(task: OfTask = None) -> Reply:
     """The corpora there are.
 
-    `size` counts rows. `task` is the task with its label scheme, where it has one."""
+    `size` counts rows. `task` is the task with its label scheme, where it has one. Below stand the ways to name a file
+    of yours."""
     from audit.corpora import listing
+    from audit.registry import corpora
 
     _check_task(task)
-    rows = listing(task)
-    return Reply(rows, table(rows))
+    rows, files = listing(task), [f"{entry.name}:{entry.argument}" for entry in corpora.entries() if entry.argument]
+    return Reply(rows, [*table(rows), "", f"or a file of yours: a table (CSV ...), {', '.join(sorted(files))}"])
 
 
 @command("check", DATA, "audit check vader", "audit check http:service.toml --corpus rotten-tomatoes --json")
 def check(
     system: Annotated[str, Told("as in audit run --systems", "SYSTEM", argument=True)],
-    texts: Annotated[
-        Sequence[str],
-        Told("a text to ask about; repeatable; for a task on pairs every two are one", "TEXT", "--text"),
-    ] = (),
+    texts: Annotated[Sequence[str], Told("to ask about; of a task on pairs every two are one", "TEXT", "--text")] = (),
     corpus: Annotated[str | None, Told("ask about its first three sources instead", "NAME|FILE")] = None,
     time_limit: Annotated[float, Told("that it may take to load, and for an input", "SECONDS")] = TIME_LIMIT,
     read: CorpusOptions = CorpusOptions(),

@@ -21,14 +21,9 @@ Name = Annotated[str, Told("of the account", "NAME", argument=True)]
 def serve_app(
     db: Database = DATABASE,
     port: Annotated[int, Told("where to listen", "P")] = 8501,
-    address: Annotated[
-        str, Told("a name or address of this machine where to listen; 0.0.0.0 is every one that it has", "ADDRESS")
-    ] = "localhost",
+    address: Annotated[str, Told("of this machine; 0.0.0.0 is every one that it has", "ADDRESS")] = "localhost",
     https: Annotated[bool, Told("people come by https: never send cookies without it")] = False,
-    systems: Annotated[
-        Sequence[str],
-        Told("Python files of this folder whose functions studies may choose as systems", "mine.py"),
-    ] = (),
+    systems: Annotated[Sequence[str], Told("Python files of this folder that studies may run", "mine.py")] = (),
 ) -> None:
     """Serve the app: answer, adjudicate, browse, see results.
 
@@ -104,7 +99,7 @@ def user_add(
     name: Name,
     role: Annotated[str, Told("annotator, adjudicator or manager", "ROLE")] = "annotator",
     languages: Annotated[Sequence[str], Told("that it reads (default: all)", "en,zh", commas=True)] = (),
-    no_password: Annotated[bool, Told("it logs in through the identity provider (docs/how-to/app.md) only")] = False,
+    no_password: Annotated[bool, Told("it logs in through the identity provider only")] = False,
     db: Database = DATABASE,
 ) -> Reply:
     """Make an account; its password is asked for.
@@ -135,10 +130,7 @@ def user_password(name: Name, db: Database = DATABASE) -> Reply:
 @command("user token", PEOPLE, "audit user token mia --days 30")
 def user_token(
     name: Name,
-    role: Annotated[
-        str | None,
-        Told("the most that it may do: annotator, adjudicator or manager (default: what the account may)", "ROLE"),
-    ] = None,
+    role: Annotated[str | None, Told("the most that it may do (default: what the account may)", "ROLE")] = None,
     days: Annotated[int, Told("how long it lasts, 366 at most", "N")] = 90,
     db: Database = DATABASE,
 ) -> Reply:

@@ -5,21 +5,8 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from audit.cli.console import Reply, following, say
-from audit.cli.options import (
-    DATABASE,
-    INSPECT,
-    START,
-    STUDY,
-    Columns,
-    Database,
-    Db,
-    Html,
-    Read,
-    Study,
-    Task,
-    command,
-    options_in_words,
-)
+from audit.cli.options import DATABASE, INSPECT, START, STUDY, Columns, Database, Db, Html, Read, Study, Task, command
+from audit.cli.options import options_in_words as typed
 from audit.errors import AuditError
 from audit.options import Told
 from audit.reports.options import CoefficientOptions, CompareOptions, FollowUpOptions, ReportOptions, StandingOptions
@@ -33,13 +20,7 @@ Ratings = Annotated[Read | None, Told("a table item,annotator,label in place of 
 Chosen = Annotated[Sequence[str], Told("only these (default: all)", "A,B", commas=True)]
 
 
-@command(
-    "report",
-    START,
-    "audit report",
-    "audit report --answers people --slice gold --slice length --html report.html",
-    "audit report --proxy disagreement,low_confidence --target corpus --json",
-)
+@command("report", START, "audit report", "audit report --answers people --slice length --html report.html")
 def report(
     db: Database = DATABASE,
     options: ReportOptions = ReportOptions(),
@@ -87,22 +68,14 @@ def rerank(
     return _reported(rerank(file, **vars(options)), html, full=full)
 
 
-@command(
-    "compare",
-    INSPECT,
-    'audit compare mine:classify@b498 mine:classify@5d95 --fail-if "genuine rise > 2 points" --json',
-)
+@command("compare", INSPECT, 'audit compare mine:classify@b498 mine:classify@5d95 --fail-if "genuine rise > 2 points"')
 def compare(
     old: Annotated[str, Told("a system as NAME@VERSION, or the beginning of a version", "OLD", argument=True)],
     new: Annotated[str, Told("another one", "NEW", argument=True)],
     db: Database = DATABASE,
     options: CompareOptions = CompareOptions(),
-    fail_if: Annotated[
-        Sequence[str], Told('exit with 1 if this holds, such as "genuine rise > 2 points"; repeatable', "CONDITION")
-    ] = (),
-    undecided: Annotated[
-        Literal["pass", "fail"] | None, Told("instead of status 4 where answers cannot decide a condition")
-    ] = None,
+    fail_if: Annotated[Sequence[str], Told("exit with 1 if this holds; repeatable", "CONDITION")] = (),
+    undecided: Annotated[Literal["pass", "fail"] | None, Told("in place of status 4")] = None,
 ) -> Reply:
     """Two versions of a system: how much worse, what broke.
 
@@ -110,11 +83,10 @@ def compare(
     where answers cannot decide one."""
     from audit.reports.compare import compare as compared
     from audit.reports.compare import compare_sections, status_of
-    from audit.reports.tables import printed
 
     document = compared(old, new, db.engine, fail_if, **vars(options))
     after = ("sample", "--db", db) if document["all"]["genuine"]["estimate"] is None else ()
-    return Reply(document, printed(compare_sections), after, status_of(document, undecided))
+    return Reply(document, None, after, status_of(document, undecided), compare_sections)
 
 
 @command("plan", STUDY, "audit plan", "audit plan --decide relations --pace 6 --price 20")
@@ -123,42 +95,32 @@ def plan(db: Database = DATABASE, study: Study = None, options: PlanOptions = Pl
     from audit.reports.plan import lines, plan
 
     document = plan(db.engine, options, study)
-    words = options_in_words(options, FRONT, "base", "share", "decide", "eps", "annotators")
+    words = typed(options, FRONT, "base", "share", "decide", "eps", "annotators")
     words += ["--study", str(study)] if study is not None else []
     document["command"] = following("sample", "--db", db, *words)
-    return Reply(document, lines)
+    return Reply(document, lines(document))
 
 
 # Agreement and quality.
 
 
-@command(
-    "agreement",
-    INSPECT,
-    "audit agreement --db mine.db --by relation",
-    "audit agreement --ratings ours.csv --order negative,neutral,positive --json",
-)
+@command("agreement", INSPECT, "audit agreement --by relation", "audit agreement --ratings ours.csv --order bad,good")
 def agreement(
     db: OwnDatabase = None,
     ratings: Ratings = None,
     columns: Columns = (),
-    about: Annotated[
-        Literal["labels", "false", "groups", "names", "words"],
-        Told("labels, whether drawn groups are false, whether relations hold in groups, or names or words of entities"),
-    ] = "labels",
+    about: Annotated[Literal["labels", "false", "groups", "names", "words"], Told("what people agree on")] = "labels",
     by: Annotated[Literal["relation", "system", "language", "pair"] | None, Told("for each of these, too")] = None,
     options: CoefficientOptions = CoefficientOptions(),
-    repeats: Annotated[
-        Literal["first", "last", "majority"] | None, Told("of an item that somebody rated twice (default: refuse)")
-    ] = None,
+    repeats: Annotated[Literal["first", "last", "majority"] | None, Told("of an item rated twice, which")] = None,
     task: Task = None,
 ) -> Reply:
     """How far annotators agree: percent, kappa, alpha, AC1.
 
-    See agreement (docs/reference/agreement.md). From the judgements of a database, or from a table of ratings."""
+    See agreement (docs/reference/agreement.md). From the judgements of a database, or from a table of ratings. About
+    labels; whether drawn groups are false; whether relations hold in groups; or names or words of entities."""
     from audit.reports.agreement import agreement_report, agreement_sections
     from audit.reports.ratings import attributed, of_spans, once, opinions, read_ratings, stored_ratings
-    from audit.reports.tables import printed
 
     column = None if by == "pair" else by
     parts = None
@@ -174,7 +136,7 @@ def agreement(
         parts = attributed(engine, column) if column is not None and about != "false" else None
     if column is not None and parts is None:
         parts = rated.frame[["item", column]].set_axis(["item", "value"], axis=1).drop_duplicates()
-    return Reply(agreement_report(rated, by=by, parts=parts, **vars(options)), printed(agreement_sections))
+    return Reply(agreement_report(rated, by=by, parts=parts, **vars(options)), sections=agreement_sections)
 
 
 def _refuse_both(*of_database: object) -> None:
@@ -195,7 +157,6 @@ def annotators(
     By the model of Dawid and Skene (1979), from the judgements alone (docs/reference/agreement.md)."""
     from audit.reports.quality import annotators_report, annotators_sections
     from audit.reports.ratings import read_ratings, stored_ratings
-    from audit.reports.tables import printed
 
     if not 0 <= draws <= 100_000:
         raise AuditError(f"--draws {draws}: must be from 0 to 100000")
@@ -204,38 +165,27 @@ def annotators(
         rated = read_ratings(ratings, columns=pairs_of([*columns]))
     else:
         rated = stored_ratings((db or DATABASE).engine, task)
-    return Reply(annotators_report(rated, draws), printed(annotators_sections))
+    return Reply(annotators_report(rated, draws), sections=annotators_sections)
 
 
 @command("quality", INSPECT, "audit quality --about groups --json")
 def quality(
     task: Task = None,
-    about: Annotated[
-        Literal["inputs", "pairs", "groups"] | None, Told("what its questions are about (default: as the task asks)")
-    ] = None,
+    about: Annotated[Literal["inputs", "pairs", "groups"] | None, Told("of these questions alone")] = None,
     db: Database = DATABASE,
 ) -> Reply:
     """How well each annotator judges (docs/how-to/quality.md)."""
     from audit.reports.quality import quality_report, quality_sections
     from audit.reports.record import judging_record
-    from audit.reports.tables import printed
 
     kind: Any = about and about.removesuffix("s")
-    return Reply(quality_report(judging_record(db.engine), task, kind), printed(quality_sections))
+    return Reply(quality_report(judging_record(db.engine), task, kind), sections=quality_sections)
 
 
-@command(
-    "follow-ups",
-    INSPECT,
-    "audit follow-ups typos --corpus rotten-tomatoes --show 20",
-    "audit follow-ups MR1.4 --db mine.db",
-    'audit follow-ups --valid "replaced<=0.2" --measures replaced',
-)
+@command("follow-ups", INSPECT, "audit follow-ups MR1.4 --corpus imdb", 'audit follow-ups --valid "replaced<=0.2"')
 def follow_ups(
-    name: Annotated[
-        str | None, Told("show what this relation makes of the database's texts or --corpus", "NAME", argument=True)
-    ] = None,
-    corpus: Annotated[str | None, Told("whose sources, taken at random, without a run", "NAME|FILE")] = None,
+    name: Annotated[str | None, Told("show what this relation makes", "NAME", argument=True)] = None,
+    corpus: Annotated[str | None, Told("of these texts (default: the database's)", "NAME|FILE")] = None,
     task: Annotated[str | None, Told("the task (default: the corpus's)", "TASK")] = None,
     show: Annotated[int, Told("groups that are shown of it", "N")] = 20,
     db: Database = DATABASE,
@@ -270,8 +220,7 @@ def follow_ups(
 def pivots(
     file: Annotated[Read, Told("the CSV", "FILE", argument=True)],
     score: Annotated[
-        Literal["consistency", "levenshtein", "bleu", "cosine"],
-        Told("what is analysed; consistency is the mean of the others"),
+        Literal["consistency", "levenshtein", "bleu", "cosine"], Told("consistency is the mean of the others")
     ] = "consistency",
     threshold: Annotated[float, Told("a pair whose score is at least this is satisfied", "S")] = 0.8,
     systems: Chosen = (),
@@ -293,34 +242,18 @@ def _tabled(tables: Any) -> Reply:
     return Reply(tables.document(), tables.lines())
 
 
-_USES = {
-    "bounds": {"at"},
-    "means": {"independent"},
-    "correlate": {"reference"},
-    "contribute": {"reference"},
-    "levels": {"domain"},
-}
-"""What of the options of `audit values` a way to look at values uses, beside the database, study and relations."""
+_USES = {"bounds": "at", "means": "independent", "levels": "domain"}
+"""Which option of its own each way to look at values has; the others have `reference`."""
 
 
-@command(
-    "values",
-    INSPECT,
-    "audit values bounds --relations MCMT,RTT --at 0.5,0.6,0.7",
-    "audit values means --relations MCMT",
-    "audit values correlate --reference parallel.csv",
-    "audit values contribute --reference parallel.csv --relations RTT,MCMT",
-    "audit values levels --domain topic",
-)
+@command("values", INSPECT, "audit values bounds --at 0.5,0.6,0.7", "audit values correlate --reference parallel.csv")
 def values(
     what: Annotated[Literal["bounds", "means", "correlate", "contribute", "levels"], Told("see above", argument=True)],
     db: Database = DATABASE,
     study: Study = None,
     relations: Annotated[Sequence[str], Told("these, named as in the report; of means one", "A,B", commas=True)] = (),
     at: Annotated[Sequence[float], Told("other bounds (default: 0, 0.1, ... 1)", "0.5,0.6", commas=True)] = (),
-    reference: Annotated[
-        Read | None, Told("a CSV of reference translations: source,reference,target_language", "FILE")
-    ] = None,
+    reference: Annotated[Read | None, Told("references: source,reference,target_language", "FILE")] = None,
     domain: Annotated[str | None, Told("a column of the corpus (default: each corpus is one)", "ATTRIBUTE")] = None,
     independent: Independent = False,
 ) -> Reply:
@@ -334,7 +267,7 @@ def values(
     from audit.packs.translation import analysis
 
     given = {"at": at, "reference": reference, "domain": domain, "independent": independent}
-    if unused := [name for name, value in given.items() if value and name not in _USES[what]]:
+    if unused := [name for name, value in given.items() if value and name != _USES.get(what, "reference")]:
         raise AuditError(f"--{unused[0]} is not for {what}; leave it out")
     references = analysis.read_references(reference) if reference else None
     match what:

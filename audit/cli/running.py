@@ -69,29 +69,16 @@ def waiting_of(engine: Any) -> tuple[dict[str, int], str]:
     return {"waiting": waiting, "audits": behind}, sentence
 
 
-@command(
-    "run",
-    START,
-    "audit run --corpus rotten-tomatoes --systems vader,textblob --limit 500",
-    "audit run --db mine.db --corpus reviews.csv --systems vader,mine:classify --relations MR1.1,MR3.1 --json",
-)
+@command("run", START, "audit run --corpus reviews.csv --systems vader,mine:classify --relations MR1.1,MR3.1")
 def run(
-    corpus: Annotated[
-        list[str],
-        Told("of audit corpora; a table (CSV ...); paws-x:FILE, lcsts:FILE, thucnews:FOLDER, recorded:PATH; repeatable",
-             "NAME|FILE"),
-    ],
-    systems: Annotated[
-        Sequence[str],
-        Told("of audit systems, module:name, http:FILE.toml, chat:FILE.toml, transformers:MODEL, command:FILE.toml, "
-             "recorded:PATH, seq2seq:MODEL", "A,B", commas=True),
-    ],
+    corpus: Annotated[Sequence[str], Told("of audit corpora, or a table (CSV ...); repeatable", "NAME|FILE")],
+    systems: Annotated[Sequence[str], Told("of audit systems, module:name, http:FILE.toml ...", "A,B", commas=True)],
     db: Database = DATABASE,
     dry_run: Annotated[bool, Told("ask and store nothing: say what would be asked, and what it costs")] = False,
     read: CorpusOptions = CorpusOptions(),
     options: RunOptions = RunOptions(),
     words: WordsOptions = WordsOptions(),
-) -> Reply:  # fmt: skip
+) -> Reply:
     """Make and check metamorphic groups; repeat it to resume.
 
     See runs (docs/how-to/run.md). A system with stored outputs is asked three of them again, and the run stops where

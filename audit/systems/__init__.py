@@ -119,9 +119,9 @@ def without_version(spec: str) -> str:
 
 def _get_system(spec: str, seconds: float | None, task: str | None) -> System:
     name, colon, argument = spec.partition(":")
-    found = SYSTEMS.find(name)
+    found, told = SYSTEMS.find(name), {"tasks": (task,)} if task else {}
     if found is None and colon:
-        return import_module("audit.systems.own").load(spec, seconds, task=task)  # type: ignore[no-any-return]
+        return import_module("audit.systems.own").load(spec, seconds, told=told)  # type: ignore[no-any-return]
     if found is None and spec.endswith((".toml", ".csv")):
         ending = f"FILE{spec[spec.rindex('.') :]}"
         kinds = [f"{entry.name}:{spec}" for entry in SYSTEMS.entries() if ending in entry.argument]

@@ -27,5 +27,5 @@ def test_a_system_without_scores_is_not_hurt_by_relations_that_compare_them():
     assert cells["MR3.1", name].sr_genuine.value == 1
     assert cells["MR3.1", "vader"].sr_genuine.value < 1
     # By MR3.1 alone, the one relation that applies to both.
-    assert list(report.decision.accuracy) == [name, "vader"]
+    assert [one.system for one in report.decision.accuracy.systems] == [name, "vader"]
     assert list(report.decision.systems) == [name]

@@ -273,7 +273,7 @@ def test_agreement_of_a_frame():
     frame = pd.DataFrame(votes, columns=["item", "annotator", "label"])
     estimates = audit.agreement(frame).to_frame().set_index("name")["estimate"]
     assert estimates["percent_agreement"] == 0.5
-    with pytest.raises(audit.AuditError, match="row 5: ben rates item t2 a second time"):
+    with pytest.raises(audit.AuditError, match="line 5: column annotator: ben rates item t2 again"):
         audit.agreement(pd.concat([frame, frame.tail(1)]))
     with pytest.raises(audit.AuditError, match="ratings has no column 'label'"):
         audit.agreement(frame.drop(columns="label"))
