@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 
 from audit.cli import main
-from audit.judging.words import stored_words, words_of
-from audit.store import open_store
 
 PLAN = """name = "films"
 [study]
@@ -62,14 +60,3 @@ def test_from_the_example_to_a_frozen_plan_that_is_carried_out(file, capsys):
     assert "version: 3\nnew: no\n" in said(capsys, "set", "again.toml")
     assert main(["report", "--full"]) == 0
     assert "Changed after it was frozen: sample.base 3 -> 5 (" in capsys.readouterr().out
-
-
-def test_a_plan_carries_its_words(file, capsys):
-    words = '[words]\nquestion = "Would they buy them again?"\nlabels = { positive = "Yes", negative = "No" }\n'
-    Path("own.toml").write_text(PLAN.replace('"films"', '"own"') + words, encoding="utf-8")
-    for plan in ("own.toml", "own"):  # again there is nothing to change
-        said(capsys, "run", plan, "--workers", "0")
-    with open_store("audit.db").connect() as connection:
-        wording = words_of(connection).wording("sentiment", "en")
-        assert stored_words(connection, "sentiment").version == 1
-    assert (wording.question, wording.labels["positive"]) == ("Would they buy them again?", "Yes")
