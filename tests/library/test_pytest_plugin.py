@@ -117,9 +117,8 @@ def test_a_system_that_fails_fails_the_test(pytester):
 
 @pytest.mark.slow
 def test_processes_share_what_is_kept(tests):
-    tests.runpytest_subprocess(*PLUGIN, "-n", "2", "--audit-db", "kept.db").assert_outcomes(
-        passed=2, failed=1, skipped=1
-    )
+    done = tests.runpytest_subprocess(*PLUGIN, "-n", "2", "--audit-db", "kept.db")
+    done.assert_outcomes(passed=2, failed=1, skipped=1)
     assert len(set(calls(tests))) == 24
 
 

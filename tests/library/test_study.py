@@ -91,13 +91,8 @@ def test_pairs_are_answered_by_their_texts():
     assert set(questions["text_b"]) == set(PAIRS["text_b"])
     study.answer(pd.concat([questions.assign(label="zero", annotator=name) for name in ("anna", "ben")]))
     assert study.questions().empty
-    with pytest.raises(
-        audit.AuditError, match=r"row 1: text not in the database, .* every text that the task compares"
-    ):
+    with pytest.raises(audit.AuditError, match=r"row 1: text not in the database, .* every text that the task"):
         study.answer(questions.drop(columns="text_b").assign(label="zero", annotator="eve"))
-    swapped = questions.rename(columns={"text": "text_b", "text_b": "text"})
-    with pytest.raises(audit.AuditError, match=r"2 of 2 labels are wrong(.|\n)*A man makes music\. / A man plays"):
-        study.answer(swapped.assign(label="zero", annotator="eve"))
 
 
 THINGS = ("acting", "music", "camera", "story", "ending", "sound")
@@ -121,19 +116,6 @@ def test_a_system_without_scores_is_not_hurt_by_relations_that_compare_them():
     # By MR3.1 alone, the one relation that applies to both.
     assert [one.system for one in report.decision.accuracy.systems] == ["right", "vader"]
     assert list(report.decision.systems) == ["right"]
-
-
-@pytest.mark.slow
-def test_a_run_and_a_report_count_the_groups_that_need_a_score_which_a_system_does_not_return():
-    study = audit.run(FILMS, ["vader", by_keyword], ["MR1.4", "MR3.1"], progress=False)
-    (note,) = study.ran.inapplicable
-    cells = {(cell.relation, cell.system): cell for cell in study.report().cells}
-    unscored = cells["MR1.4", "by_keyword"]
-    assert (unscored.satisfied, unscored.sr_observed, unscored.sr_genuine.value) == (0, None, None)
-    assert note.parameters == {"system": "by_keyword", "names": ["MR1.4"], "count": unscored.groups}
-    assert note in study.ran.lines()
-    assert note in study.report().notes
-    assert not audit.run(FILMS, ["vader"], ["MR1.4", "MR3.1"], progress=False).ran.inapplicable
 
 
 def reads_ten(text: str) -> Output:
