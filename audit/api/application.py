@@ -42,13 +42,12 @@ _TOKEN = HTTPBearer(auto_error=False, scheme_name="token")
 @dataclass
 class Service:
     """What the API serves. Engine and database (its path or URL) are read at every request, so that a server that
-    cannot open its database yet starts all the same."""
+    cannot open its database yet starts all the same. `compute` does what takes long, in another process: a name of
+    `audit.ui.worker.ASKS`, its values, and whether an earlier answer will not do."""
 
     engine: Callable[[], Engine]
     database: Callable[[], str]
     compute: Callable[[Engine, str, dict[str, Any], bool], Any]
-    """Computes what takes long: the engine, a name of `audit.ui.worker.ASKS`, its values, and whether an earlier
-    answer will not do."""
 
 
 class Visit:
@@ -106,9 +105,6 @@ def application(service: Service | None = None) -> FastAPI:
     for router in (routes.annotator, routes.manager):
         app.include_router(router)
     return app
-
-
-# What a request that cannot be served is answered.
 
 
 async def _failed(request: Request, problem: Exception) -> JSONResponse:

@@ -119,10 +119,9 @@ def me(visit: Annotating) -> dict[str, Any]:
 
 @annotator.post("/questions/next")
 def take_next(visit: Annotating) -> dict[str, Any]:
-    """The next question, held for this account for 15 minutes: asked again, the same one comes until it is answered,
-    skipped or flagged. `labels` are what may be answered, and how it reads; `unsure` may be, too. `about` is what is
-    promised of the texts of a group, its `members`. Without a question, `training` says whether the account has to pass
-    the training round first, in the app."""
+    """The next question, held for this account for 15 minutes; asked again, the same one comes. `labels` are what may
+    be answered, and how it reads; `unsure` may be, too. `about` is what is promised of the texts of a group, its
+    `members`. Without a question, `training` says whether the account has to pass the training round first."""
     shown = next_question(visit.engine, visit.id)
     if shown is not None:
         return {"question": _question(visit, shown), "training": False}
@@ -131,8 +130,7 @@ def take_next(visit: Annotating) -> dict[str, Any]:
 
 @annotator.post("/questions/{id}/judgement", status_code=201)
 def give_answer(visit: Annotating, id: Number, body: Answering) -> dict[str, int]:
-    """Answer the question that this account holds: it is stored when the response is there. Sent again, as the last
-    answer of this account, it is stored once, and the same number comes back."""
+    """Answer the question that this account holds. Sent again, it is stored once, and the same number comes back."""
     return {"id": judge(visit.engine, visit.id, id, **body.model_dump(), client=_CLIENT, repeatable=True)}
 
 
@@ -189,7 +187,7 @@ def store_plan(visit: Managing, name: Name, body: Annotated[dict[str, Any], Body
 @manager.post("/plans/{name}/runs", status_code=202)
 def begin_run(visit: Managing, name: Name) -> dict[str, int]:
     """Begin to carry out the last version of a plan, or resume it: run, draw, let gold answer. It goes on without the
-    caller, who looks at it again with `GET /runs`. Refused while the plan is being carried out."""
+    caller; see `GET /runs`."""
     return {"id": begin_job(visit.engine, name, visit.service.database(), by=visit.id)}
 
 
@@ -217,8 +215,7 @@ def stop_run(visit: Managing, run: Number) -> None:
 
 @manager.get("/report")
 def report(visit: Managing, query: Annotated[ReportQuery, Query()]) -> dict[str, Any]:  # type: ignore[valid-type]
-    """The report of one study, or of all together: the document of `audit report --json`. Whoever compares systems
-    names a study."""
+    """The report of one study, or of all together: the document of `audit report --json`."""
     return dict(visit.compute("study_report", **query.model_dump()))  # type: ignore[attr-defined]
 
 

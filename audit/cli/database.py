@@ -64,7 +64,7 @@ def training_data(
     from audit.exchange.training import write_training
 
     written = write_training(db.engine, Path(out), task=task, searches=search, test_share=test_share)
-    after = ("run", "--systems", f"logreg:{out}/train.csv", "--corpus", f"{out}/test.csv")
+    after = ("run", "--task", written.task, "--systems", f"logreg:{out}/train.csv", "--corpus", f"{out}/test.csv")
     return Reply(asdict(written), None, after)
 
 
@@ -99,8 +99,8 @@ def replay(
 def backup(out: Annotated[Written, Told("a new file", "FILE")], db: Database = DATABASE) -> Reply:
     """A whole database as one file, while it is in use.
 
-    Accounts and passwords' hashes are in it. To go back to it, put it in the place of the other one. PostgreSQL is
-    copied to such an SQLite file too; `pg_dump` makes backups to go back to."""
+    With accounts and hashes of passwords. To go back to it, put it in the place of the other one. PostgreSQL is copied
+    to an SQLite file too; `pg_dump` makes backups to go back to."""
     from audit.store.copying import backup
 
     copy = backup(db.engine, Path(out))

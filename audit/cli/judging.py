@@ -45,9 +45,8 @@ def _round_lines(asked: Any) -> list[str]:
         name += " (whose run is not finished: repeat `audit run`, then this)"
     if asked.waiting:
         return [f"{name}: {counted(asked.waiting, 'text')} of the rounds before still wait, so nothing new is asked."]
-    if not asked.rounds:
-        lines = [f"{name}: nothing is left to ask; {counted(asked.asked, 'text')} were asked."]
-    else:
+    lines = [f"{name}: nothing is left to ask; {counted(asked.asked, 'text')} were asked."]
+    if asked.rounds:
         rounds = " to ".join(map(str, sorted({asked.rounds[0], asked.rounds[-1]})))
         lines = [f"{name}, round {rounds}: {counted(asked.texts, 'new text')}, {asked.asked:,} in all."]
     if asked.contests:
@@ -86,9 +85,8 @@ def import_labels(
 ) -> Reply:
     """Labels from elsewhere (tables, Label Studio) as votes.
 
-    See exports (docs/how-to/exports.md). Each annotator is one of their own who cannot log in. A decision goes before
-    all votes. Labels of questions that fewer people answered than are asked (`too_few`) count once others have
-    answered, too."""
+    See exports (docs/how-to/exports.md). Labels of questions that fewer people answered than are asked (`too_few`)
+    count once others have answered, too."""
     from audit.judging.adjudications import open_disputes
     from audit.judging.labels import import_labels, read_labels
 
@@ -125,9 +123,7 @@ def known(
 ) -> Reply:
     """Questions with known answers: for training, and hidden ones.
 
-    The texts of a FILE, or else questions that cost no sample anything, evenly by label. Control questions train those
-    who judge, or measure them (docs/how-to/quality.md). They settle nothing, and a question that still waits for
-    answers cannot be one."""
+    The texts of a FILE, or else questions that cost no sample anything, evenly by label (docs/how-to/quality.md)."""
     from audit.judging.control_questions import add_known, pick_known, read_known
 
     if file is not None:
@@ -158,15 +154,7 @@ def settings(
     return Reply(present, [f"{name} = {value}" for name, value in present.items()])
 
 
-group(
-    "judge",
-    JUDGE,
-    """Models that judge: ask them, and measure them against people.
-
-    Models (or functions) answer the questions that people answer, under names of their own (docs/reference/judges.md).
-    Their answers are never votes: they are proxies that let people judge less (audit report --proxy judge:NAME).
-    """,
-)
+group("judge", JUDGE, "Models that judge: ask them, and measure them against people.\n\nSee docs/reference/judges.md.")
 
 
 @command("judge ask", JUDGE, "audit judge ask --with chat:referee.toml --variants labels,wording --everything")
@@ -203,23 +191,14 @@ def judge_agreement(db: Database = DATABASE) -> Reply:
     return Reply(judges_report(db.engine), sections=judges_sections)
 
 
-group(
-    "validity",
-    JUDGE,
-    """People say whether follow-ups are sound.
-
-    They rate sources and follow-ups, mixed and blind, from 1 to 5 for plausibility and grammaticality, and say of
-    groups whether their relation holds (docs/reference/validity.md).
-    """,
-)
+group("validity", JUDGE, "People say whether follow-ups are sound.\n\nSee docs/reference/validity.md.")
 
 
 @command("validity draw", JUDGE, "audit validity draw --per-relation 40 --relations MR1.1,MR2.1 --ask both --first")
 def validity_draw(db: Database = DATABASE, request: ValidityRequest = ValidityRequest(), study: Study = None) -> Reply:
-    """Draw pairs of each relation whose texts people rate.
+    """Draw pairs of each relation at random, whose texts people rate.
 
-    At random, from all groups of a relation that some system satisfies or violates. Drawing more later keeps what was
-    drawn."""
+    Drawing more later keeps what was drawn."""
     from audit.judging.samples import draw_validity
 
     drawn = [asdict(part) for part in draw_validity(db.engine, request, study)]

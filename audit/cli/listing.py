@@ -43,9 +43,8 @@ def relations(
 ) -> Reply:
     """The relations there are.
 
-    `carries`: of which answers about a source it is known what is right of the follow-ups (everything, partly,
-    nothing); `default`: that a run takes it which names no relations. What stands behind a summary in brackets can be
-    changed with `audit run --set`. A NAME, and the JSON, also say what a relation keeps, and may break."""
+    `carries`: of which answers about a source it is known what is right of the follow-ups; `default`: that a run takes
+    it which names no relations. What stands in brackets can be changed with `audit run --set`."""
     from audit.relations import all_relations
     from audit.relations.registry import find_relation
     from audit.tasks import TASKS

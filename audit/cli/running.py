@@ -47,7 +47,7 @@ def demo(
     answer(report(db), as_json=False)
     report(db, html=html)
     present = {account.name for account in list_accounts(db.engine)}
-    for name in DEMO_ACCOUNTS.keys() - present:
+    for name in [name for name in DEMO_ACCOUNTS if name not in present]:
         add_account(db.engine, name, DEMO_ACCOUNTS[name], DEMO_PASSWORD)
     people = "\n".join(f"  {name:6} {role}" for name, role in DEMO_ACCOUNTS.items())
     say(f"Accounts of the app, all with the password {DEMO_PASSWORD}:\n{people}")

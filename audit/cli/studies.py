@@ -11,11 +11,7 @@ from audit.runner.options import RunOptions
 
 Name = Annotated[str, Told("of the plan", "NAME", argument=True)]
 
-group(
-    "study",
-    STUDY,
-    "Plans of studies: show, store, freeze and carry them out.\n\nSee studies (docs/how-to/studies.md).",
-)
+group("study", STUDY, "Plans of studies: show, store, freeze and carry them out.\n\nSee docs/how-to/studies.md.")
 
 
 @command("study example", STUDY, "audit study example")

@@ -1,4 +1,4 @@
-"""Export, import, replay, labels, backup and doctor, through `main`."""
+"""Labels on a full disk, backup and doctor, through `main`."""
 
 import json
 import shutil
@@ -19,24 +19,6 @@ def call(capsys):
         return status, json.loads(shown.out) if as_json and status < 2 else shown.out, shown.err
 
     return run
-
-
-@pytest.mark.slow
-def test_there_and_back(call, judged, tmp_path):
-    status, made, _ = call("export", "--db", judged, "--out", tmp_path / "one")
-    assert (status, made["pseudonymised"], made["documents"]) == (0, False, ["report.json", "agreement.json"])
-    status, brought, _ = call("import", tmp_path / "one", "--db", tmp_path / "b.db")
-    assert (status, brought["rows"], brought["seal"]) == (0, made["rows"], made["seal"])
-    assert call("report", "--db", judged)[1] == call("report", "--db", tmp_path / "b.db")[1]
-    published = tmp_path / "published.json"
-    report = call("report", "--db", judged, "--answers", "people")[1]
-    published.write_text(json.dumps(report), encoding="utf-8")
-    status, replayed, _ = call("replay", tmp_path / "one", "--report", published)
-    assert (status, replayed["equal"], replayed["seal"]) == (0, True, made["seal"])
-    report["cells"][0]["judged"] += 1
-    published.write_text(json.dumps(report), encoding="utf-8")
-    status, text, _ = call("replay", tmp_path / "one", "--report", published, as_json=False)
-    assert (status, "cells[0].judged: was" in text) == (1, True)
 
 
 @pytest.mark.slow
