@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0"
 
 _FROM = {
-    "audit.library.study": ("Study", "check_system", "compare", "forecast", "open", "run", "search"),
+    "audit.library.study": ("Study", "compare", "open", "run", "search"),
     "audit.library.results": ("Agreement", "Comparison", "Estimate", "Report", "agreement", "rerank"),
     "audit.library.components": ("relation",),
     "audit.library.metamorphic": ("metamorphic",),
@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from audit.library.metamorphic import metamorphic as metamorphic
     from audit.library.results import Agreement as Agreement, Comparison as Comparison, Report as Report
     from audit.library.results import agreement as agreement, rerank as rerank
-    from audit.library.study import Study as Study, check_system as check_system, compare as compare, open as open
-    from audit.library.study import forecast as forecast, run as run, search as search
+    from audit.library.study import Study as Study, compare as compare, open as open, run as run, search as search
     from audit.registry import load_plugin as load_plugin
     from audit.relations import Outcome as Outcome, Verdict as Verdict, all_relations as all_relations
     from audit.relations.expect import different as different, equivalent as equivalent

@@ -10,12 +10,21 @@ from functools import cache, wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+)
 from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from audit.errors import AuditError, BadFile, installed_extras
 from audit.files import first_lines, unstorable
-from audit.options import Options
+from audit.options import Options, options_of
 
 LARGEST = (1 << 63) - 1  # The largest whole number that a database holds; a bound as large as this is not worth a word
 _LISTED = 10  # Mistakes that a message lists; it always says how many there are
@@ -28,6 +37,19 @@ class UserModel(BaseModel):
     """A table of a user's file: it has no other keys, and numbers are numbers, never texts that look like some."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True)
+
+
+def model_of_options(
+    name: str, options: type[Options], *, without: Sequence[str] = (), strict: bool = True, **own: Any
+) -> type[UserModel]:
+    """Return the model of a request that has the fields of options but those that name files, and `own` fields, which
+    may take the place of some. `strict=False` is for queries, where numbers are texts."""
+    fields: dict[str, Any] = {
+        option.name: (option.kind, Field(option.default, description=option.told.help))
+        for option in options_of(options)
+        if not option.told.file and option.name not in without
+    }
+    return create_model(name, __base__=UserModel, __cls_kwargs__={"strict": strict}, **(fields | own))
 
 
 class Mistake(ValueError):

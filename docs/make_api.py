@@ -16,7 +16,6 @@ PAGE = Path(__file__).parent / "reference" / "api.md"
 WIDTH = 88
 GROUPS = {
     "Run and judge": ["run", "open", "Study"],
-    "Before a run": ["check_system", "forecast"],
     "Results": ["Report", "Comparison", "Estimate", "compare", "rerank"],
     "Agreement": ["agreement", "Agreement"],
     "Relations": ["relation", "equivalent", "different", "stronger", "opinionated", "Verdict", "Outcome"],

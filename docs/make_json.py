@@ -110,8 +110,7 @@ ANSWERS = {
         "`vr_sound` is the violation rate without groups that are `unsound` by their text or relation.",
     ),
     "validity end": ("", ""),
-    "known add": ("known.csv --purpose training", ""),
-    "known pick": ("--purpose gold --count 1 --db fresh.db", ""),
+    "known": ("--purpose gold --count 1 --db fresh.db", "With a file, how many were `added` and `changed`."),
     "settings": ("--set pass_mark=0.8", ""),
     "quality": ("", "Each share has its `part` and `whole`, or a `reason`."),
     "import-run": ("own.jsonl --db other.db", ""),
@@ -119,19 +118,25 @@ ANSWERS = {
         "labels.csv --annotator crowd",
         "`without`: entries without a label; `too_few`: questions that fewer people answered than are asked.",
     ),
-    "study check": ("films.toml", "The plan with everything that was left out."),
     "study set": ("films.toml", "`new` is false if nothing changed."),
     "study freeze": ("films", ""),
-    "study list": ("", ""),
-    "study show": ("films", ""),
+    "study show": (
+        "films",
+        "Without a name all plans; of a file its content, with everything that was left out.",
+    ),
     "study run": ("films --workers 0", "`run`, `sample` and `gold` are as those commands answer."),
+    "user add": ("zoe", ""),
+    "user password": ("zoe", ""),
+    "user delete": ("zoe", ""),
     "user token": ("mia", "The token is shown here and nowhere else."),
     "pivots": ("past.csv", "Tables: each name has a list of rows, with the columns that the terminal shows."),
+    "tasks": ("", ""),
     "relations": ("MR1.1", ""),
     "systems": ("", ""),
     "corpora": ("", ""),
     "check": ("mine:calm", "`advice` says what to change if every input failed."),
     "export": ("--out exported", ""),
+    "training-data": ("--out patch", ""),
     "import": ("exported --db again.db", ""),
     "replay": ("exported", "`listed` has the first 100 differences."),
     "backup": ("--out backup.db", ""),
@@ -140,7 +145,7 @@ ANSWERS = {
 """In the order in which they are called: what stands behind each command, and what its answer does not say itself."""
 BEFORE = {
     "compare": RUN.replace("MR1.1,", "") + " --db audit.db",
-    "known pick": RUN + " --db fresh.db",
+    "known": RUN + " --db fresh.db",
 }
 
 

@@ -25,39 +25,29 @@ from audit.errors import AuditError, NotAllowed, Refused, UnknownName
 from audit.judging.accounts import may
 from audit.judging.sign_in import Bearer, bearer_of
 from audit.messages import ENGLISH, Message, joined, message, said
-from audit.user_models import no_key
 
 _LOG = logging.getLogger(__name__)
-_DESCRIPTION = """What programs do in place of the app: send texts, run studies, judge, decide disputes, fetch answers
-and rates.
+_DESCRIPTION = """What programs do in place of the app: send texts, run studies, judge, fetch answers and rates.
 
-Send `Authorization: Bearer TOKEN` with each request; a token is made on the page *Account* or by `audit user token`.
+Send `Authorization: Bearer TOKEN` with each request; a token is made on the page *My account* or by `audit user token`.
 The tag of a route is the least role that it needs. An error is `{"error": {"code": ..., "sentence": ...}}`, in English,
-or Chinese where `Accept-Language` begins with `zh`; nothing was changed then. Names that are not known are refused, in
-bodies and in queries. Times are in UTC."""
-_ERRORS = """400 the request is wrong, 401 no valid token, 403 not for this role, 404 no such thing, 409 not now, 503
-the database cannot be used now."""
+or Chinese where `Accept-Language` begins with `zh`; nothing was changed then. Unknown keys of a body or of a query are
+refused. Times are in UTC."""
+_ERRORS = "400 a wrong request, 401 no valid token, 403 not for this role, 404 not there, 409 not now, 503 no database"
+_STATUS = {"api.token_needed": 401, "api.role_needed": 403, "cells.no_study": 404}
+"""Of errors by their codes; the status of others goes by their kind."""
 _TOKEN = HTTPBearer(auto_error=False, scheme_name="token")
-
-
-class Problem(AuditError):
-    """A request that is not served, with its status."""
-
-    def __init__(self, code: int, sentence: str):
-        super().__init__(sentence)
-        self.code = code
 
 
 @dataclass
 class Service:
     """What the API serves. Engine and database (its path or URL) are read at every request, so that a server that
-    cannot open its database yet starts all the same."""
+    cannot open its database yet starts all the same. `compute` does what takes long, in another process: a name of
+    `audit.ui.worker.ASKS`, its values, and whether an earlier answer will not do."""
 
     engine: Callable[[], Engine]
     database: Callable[[], str]
     compute: Callable[[Engine, str, dict[str, Any], bool], Any]
-    """Computes what takes long: the engine, a name of `audit.ui.worker.ASKS`, its values, and whether an earlier
-    answer will not do."""
 
 
 class Visit:
@@ -72,28 +62,19 @@ class Visit:
         return self.service.compute(self.engine, ask, values, anew)
 
 
-def needs(least: str) -> Callable[..., Visit]:
+def needs(least: str) -> Any:
     """Return a dependency of routes: the request's token must be valid, for this role or one that may do more."""
 
     def visit(request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_TOKEN)]) -> Visit:
         service: Service = request.app.state.service
         bearer = bearer_of(service.engine(), credentials.credentials) if credentials is not None else None
         if bearer is None:
-            raise Problem(401, message("api.token_needed"))
+            raise AuditError(message("api.token_needed"))
         if not may(bearer.role, least):
-            raise Problem(403, message("api.role_needed", least=least, role=bearer.role))
-        names = {field.alias for field in request.scope["route"].dependant.query_params}
-        if unknown := next((name for name in request.query_params if name not in names), None):
-            mistake = message("api.bad_field", where=unknown[:80], reason=no_key(unknown, sorted(names)))
-            raise Problem(400, message("api.bad_request", mistakes=mistake))
+            raise AuditError(message("api.role_needed", least=least, role=bearer.role))
         return Visit(service, bearer, language_of(request))
 
-    return visit
-
-
-Annotating = Annotated[Visit, Depends(needs("annotator"))]
-Adjudicating = Annotated[Visit, Depends(needs("adjudicator"))]
-Managing = Annotated[Visit, Depends(needs("manager"))]
+    return Depends(visit)
 
 
 def language_of(request: Request) -> str:
@@ -116,61 +97,43 @@ def application(service: Service | None = None) -> FastAPI:
         responses={"default": {"description": _ERRORS}},
         root_path_in_servers=False,
         generate_unique_id_function=lambda route: route.name,
-        exception_handlers={
-            AuditError: _refused,
-            RequestValidationError: _invalid,
-            HTTPException: _absent,
-            SQLAlchemyError: _broken,
-            Exception: _broken,
-        },
+        exception_handlers=dict.fromkeys(
+            (AuditError, RequestValidationError, HTTPException, SQLAlchemyError, Exception), _failed
+        ),
     )
     app.state.service = service
-    for router in (routes.annotator, routes.adjudicator, routes.manager):
+    for router in (routes.annotator, routes.manager):
         app.include_router(router)
     return app
 
 
-# What a request that cannot be served is answered.
-
-
-async def _refused(request: Request, problem: Any) -> JSONResponse:
-    return _answer(request, _status_of(problem), problem.sentence)
-
-
-async def _invalid(request: Request, problem: Any) -> JSONResponse:
-    fields = [
-        message("api.bad_field", where=".".join(map(str, error["loc"][1:])) or "body", reason=error["msg"])
-        for error in problem.errors()[:10]
-    ]
-    return _answer(request, 400, message("api.bad_request", mistakes=joined("list.also", fields)))
-
-
-async def _absent(request: Request, problem: Any) -> JSONResponse:
-    absent = problem.status_code in (404, 405)
-    sentence = message("api.no_route") if absent else message("api.bad_request", mistakes=str(problem.detail))
-    return _answer(request, problem.status_code, sentence)
-
-
-async def _broken(request: Request, problem: Exception) -> JSONResponse:
-    _LOG.error("%s %s", request.method, request.url.path, exc_info=problem)
-    return _answer(request, 503 if isinstance(problem, SQLAlchemyError) else 500, message("api.broken"))
-
-
-def _status_of(problem: AuditError) -> int:
-    code = _code(problem.sentence)
-    if isinstance(problem, Problem):
-        return problem.code
-    if isinstance(problem, UnknownName) and problem.kind == "plan":  # plans are in addresses, other names in bodies
-        return 404
-    if isinstance(problem, NotAllowed):
-        return 403
-    # "work.": the run is at work, or not any more.
-    return 409 if code.startswith("work.") or (isinstance(problem, Refused) and not code.startswith("wrong.")) else 400
-
-
-def _answer(request: Request, status: int, sentence: str) -> JSONResponse:
+async def _failed(request: Request, problem: Exception) -> JSONResponse:
+    status, sentence = _status_of(problem)
+    if status in (500, 503):
+        _LOG.error("%s %s", request.method, request.url.path, exc_info=problem)
     error = {"code": _code(sentence), "sentence": said(sentence, language_of(request))}
     return JSONResponse({"error": error}, status, {"WWW-Authenticate": "Bearer"} if status == 401 else None)
+
+
+def _status_of(problem: Exception) -> tuple[int, str]:
+    match problem:
+        case NotAllowed():
+            return 403, problem.sentence
+        case UnknownName(kind="plan"):  # plans are in addresses, other names in bodies
+            return 404, problem.sentence
+        case AuditError():
+            code = _code(problem.sentence)  # "work.": the run is at work, or not any more
+            late = code.startswith("work.") or (isinstance(problem, Refused) and not code.startswith("wrong."))
+            return _STATUS.get(code, 409 if late else 400), problem.sentence
+        case RequestValidationError():
+            wrong = [(".".join(map(str, error["loc"][1:])) or "body", error["msg"]) for error in problem.errors()[:10]]
+            fields = [message("api.bad_field", where=where, reason=reason) for where, reason in wrong]
+            return 400, message("api.bad_request", mistakes=joined("list.also", fields))
+        case HTTPException(status_code=404 | 405 as status):
+            return status, message("api.no_route")
+        case HTTPException(status_code=status):
+            return status, message("api.bad_request", mistakes=str(problem.detail))
+    return 503 if isinstance(problem, SQLAlchemyError) else 500, message("api.broken")
 
 
 def _code(sentence: str) -> str:

@@ -14,16 +14,14 @@ import typer
 
 import audit
 from audit.cli.console import PLUGINS, end_streams, mend_streams, say, tell
-from audit.cli.options import app, shell_wording, wording
+from audit.cli.options import app, as_options, wording
 from audit.errors import AuditError, installed_extras
-
-_SUBJECTS = ("running", "judging", "reports", "people", "studies", "database")
 
 
 @cache
 def application() -> Any:
-    """The app with every command; the files in `_SUBJECTS` declare them."""
-    for subject in _SUBJECTS:
+    """The app with every command; the files of the subjects declare them."""
+    for subject in ("running", "listing", "judging", "reports", "people", "studies", "database"):
         import_module(f"audit.cli.{subject}")
     return typer.main.get_command(app)
 
@@ -65,27 +63,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     mend_streams()
     PLUGINS.clear()
-    words = list(sys.argv[1:] if argv is None else argv)
     try:
         top = application()
-        with installed_extras(), top.make_context("audit", words) as context:
-            status = top.invoke(context)
+        with installed_extras(), top.make_context("audit", list(sys.argv[1:] if argv is None else argv)) as context:
+            return int(top.invoke(context) or 0)
     except typer.Exit as leaving:
-        status = leaving.exit_code
+        return leaving.exit_code
     except typer.TyperException as mistake:
         say(f"audit: {wording(mistake)}")
-        status = 2
+        return 2
     except AuditError as mistake:
-        say(f"audit: {shell_wording(mistake)}")
-        status = mistake.status
+        say(f"audit: {as_options(str(mistake), *mistake.parameters)}")
+        return mistake.status
     except KeyboardInterrupt:
         say("audit: stopped; the same command goes on from here")
-        status = 130
+        return 130
     except BrokenPipeError:
-        status = 0  # the reader of a pipe went away (`| head`): nothing is wrong, and nothing more can be said
+        return 0  # the reader of a pipe went away (`| head`): nothing is wrong, and nothing more can be said
     finally:
         end_streams()
-    return int(status or 0)
 
 
 def command() -> NoReturn:

@@ -20,17 +20,28 @@ _ACTING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 PLUGINS: list[str] = []
 """Modules that --plugin named, which a next command needs, too."""
 Rows = list[dict[str, Any]]
+_LONGEST = 60
+"""Characters of a value in a table."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What a command answers: a document for `--json`; lines for people, or what makes them of the document (None: its
-    values by name); the words of the command to go on with; and the exit status."""
+    """What a command answers: a document for `--json`; lines for people (None: the document's values by name), or what
+    makes sections of the document; the words of the command to go on with; and the exit status."""
 
     document: Any
-    lines: Sequence[str] | Callable[[Any], Sequence[str]] | None = None
+    lines: Sequence[str] | None = None
     next: Sequence[object] = ()
     status: int = 0
+    sections: Callable[[Any], Any] | None = None
+
+    def text(self) -> list[str]:
+        """Return what people read."""
+        if self.sections is not None:
+            from audit.reports.tables import to_text
+
+            return to_text(list(self.sections(self.document))).splitlines()
+        return one_by_one([self.document]) if self.lines is None else [*self.lines]
 
 
 def mend_streams() -> None:
@@ -75,8 +86,7 @@ def answer(reply: Reply, as_json: bool) -> None:
         lacking = "utf" not in str(getattr(sys.stdout, "encoding", None)).lower()
         tell(json.dumps(reply.document, ensure_ascii=lacking, allow_nan=False, indent=2))
         return
-    lines = one_by_one([reply.document]) if reply.lines is None else reply.lines
-    lines = [*(lines(reply.document) if callable(lines) else lines)]
+    lines = reply.text()
     if reply.next:
         lines.append(f"Next: {following(*reply.next)}")
     if lines:
@@ -108,23 +118,24 @@ def visible(text: str) -> str:
     return _ACTING.sub(lambda sign: sign[0].encode("unicode_escape").decode("ascii"), text)
 
 
-def table(rows: Rows) -> list[str]:
-    """Return rows as aligned lines under a header; on a terminal the last column is wrapped in its width.
+def table(rows: Rows, *columns: str) -> list[str]:
+    """Return these columns of rows, or all, as aligned lines under a header. What is long is cut, but in the last
+    column, which is wrapped on a terminal; a column that is empty in all rows is left out.
 
     >>> table([{"system": "vader", "tasks": ["sentiment"], "available": True, "needs": None}])[1].rstrip()
     'vader   sentiment  yes'
     """
     if not rows:
         return ["none"]
-    heads = [str(name) for name in rows[0]]
-    cells = [[_word(value) for value in row.values()] for row in rows]
-    widths = [max(len(line[at]) for line in [heads, *cells]) for at in range(len(heads))]
-    left = get_terminal_size().columns - sum(width + 2 for width in widths[:-1])
+    texts = {name: [_word(row[name]) for row in rows] for name in columns or rows[0]}
+    shown = [[name.replace("_", " "), *column] for name, column in texts.items() if any(column)]
+    cut = [[word if len(word) <= _LONGEST else f"{word[: _LONGEST - 1]}…" for word in column] for column in shown[:-1]]
+    widths = [max(map(len, column)) for column in cut]
+    left = max(get_terminal_size().columns - sum(width + 2 for width in widths), 30)
     lines = []
-    for *first, last in [heads, *cells]:
-        pieces = (textwrap.wrap(last, max(left, 30)) if sys.stdout.isatty() else [last]) or [""]
-        for piece in pieces:
-            lines.append("  ".join(word.ljust(width) for word, width in zip([*first, piece], widths, strict=True)))
+    for *first, last in zip(*cut, shown[-1], strict=True):
+        for piece in (textwrap.wrap(last, left) if sys.stdout.isatty() else [last]) or [""]:
+            lines.append("  ".join([*(word.ljust(width) for word, width in zip(first, widths, strict=True)), piece]))
             first = [""] * len(first)
     return [line.rstrip() for line in lines]
 
@@ -146,4 +157,6 @@ def _word(value: object) -> str:
         return ", ".join(f"{name} {_word(one)}" for name, one in value.items())
     if isinstance(value, list | tuple):
         return ",".join(map(_word, value))
-    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+    if isinstance(value, int | float):
+        return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
+    return "" if value is None else str(value)

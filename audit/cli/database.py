@@ -11,52 +11,35 @@ from audit.errors import AuditError
 from audit.options import Told
 
 Folder = Annotated[Read, Told("a folder that audit export wrote", "DIR", argument=True)]
+NewFolder = Annotated[Written, Told("a new folder", "DIR")]
 
 
-@command(
-    "export",
-    PUBLISH,
-    "audit export --out shared --pseudonymise --salt-file salt.txt",
-    "audit export --out tasks --format label-studio",
-    "audit export --out patch --format training --search found.jsonl",
-)
+@command("export", PUBLISH, "audit export --out shared --pseudonymise", "audit export --out ls --format label-studio")
 def export(
-    out: Annotated[Written, Told("a new folder", "DIR")],
+    out: NewFolder,
     db: Database = DATABASE,
-    layout: Annotated[
-        Literal["audit", "label-studio", "training"], Told("audit, label-studio or training", spelled="--format")
-    ] = "audit",
+    layout: Annotated[Literal["audit", "label-studio"], Told("audit or label-studio", spelled="--format")] = "audit",
     task: Task = None,
     pseudonymise: Annotated[bool, Told("pseudonyms for people's names; comments and reasons are left out")] = False,
-    salt_file: Annotated[
-        Read | None, Told("keeps pseudonyms the same in later exports; made if absent", "FILE")
-    ] = None,
+    salt_file: Annotated[Read | None, Told("keeps pseudonyms the same later; made if absent", "FILE")] = None,
     with_comments: Annotated[bool, Told("keeps comments and reasons in a pseudonymised export")] = False,
-    search: Annotated[Sequence[Read], Told("with training: what audit search --out wrote; repeatable", "FILE")] = (),
-    test_share: Annotated[float, Told("with training: share of the sources for tests", "X")] = 0.2,
 ) -> Reply:
-    """Everything as CSV and JSONL; Label Studio; training data.
+    """Everything as CSV and JSONL, or the questions for Label Studio.
 
     Writes a new folder, from which `audit import` makes the same database (docs/how-to/exports.md)."""
     from audit.exchange.export import export, rows_of
     from audit.exchange.questions import to_label_studio
-    from audit.exchange.training import write_training
     from audit.store.dump import salt_of
 
     if (salt_file or with_comments) and not pseudonymise:
         raise AuditError("--salt-file and --with-comments are for --pseudonymise; give it, too, or neither")
-    if (task is not None and layout == "audit") or (pseudonymise and layout == "training"):
-        raise AuditError("--task is for label-studio and training, --pseudonymise for the others; leave it out")
-    engine, folder = db.engine, Path(out)
-    if layout == "training":
-        written = write_training(engine, folder, task=task, searches=search, test_share=test_share)
-        after = ("run", "--systems", f"logreg:{out}/train.csv", "--corpus", f"{out}/test.csv")
-        return Reply(asdict(written), None, after)
+    if task is not None and layout == "audit":
+        raise AuditError("--task is for --format label-studio; leave it out")
     salt = salt_of(Path(salt_file) if salt_file else None) if pseudonymise else None
     if layout == "label-studio":
-        tasks, annotations = to_label_studio(engine, folder, task=task, salt=salt, with_comments=with_comments)
+        tasks, annotations = to_label_studio(db.engine, Path(out), task=task, salt=salt, with_comments=with_comments)
         return Reply({"out": str(out), "tasks": tasks, "annotations": annotations})
-    manifest = export(engine, folder, salt=salt, with_comments=with_comments)
+    manifest = export(db.engine, Path(out), salt=salt, with_comments=with_comments)
     document = {"out": str(out), **_rows(rows_of(manifest))}
     document |= {name: manifest[name] for name in ("seal", "documents", "pseudonymised", "free_text")}
     return Reply(document, None, ("replay", out))
@@ -64,6 +47,25 @@ def export(
 
 def _rows(tables: dict[str, int]) -> dict[str, Any]:
     return {"rows": sum(tables.values()), "tables": tables}
+
+
+@command("training-data", PUBLISH, "audit training-data --out patch --search found.jsonl")
+def training_data(
+    out: NewFolder,
+    db: Database = DATABASE,
+    task: Task = None,
+    search: Annotated[Sequence[Read], Told("what audit search --out wrote; repeatable", "FILE")] = (),
+    test_share: Annotated[float, Told("share of the sources for tests", "X")] = 0.2,
+) -> Reply:
+    """Texts with the labels that answers settle, to train or patch on.
+
+    Follow-ups go where their sources go: nothing of a test's source is in what is trained on (docs/how-to/exports.md).
+    """
+    from audit.exchange.training import write_training
+
+    written = write_training(db.engine, Path(out), task=task, searches=search, test_share=test_share)
+    after = ("run", "--task", written.task, "--systems", f"logreg:{out}/train.csv", "--corpus", f"{out}/test.csv")
+    return Reply(asdict(written), None, after)
 
 
 @command("import", PUBLISH, "audit import published --db again.db")
@@ -94,13 +96,11 @@ def replay(
 
 
 @command("backup", PUBLISH, "audit backup --db mine.db --out monday.db")
-def backup(
-    out: Annotated[Written, Told("a new file; only its owner may read it", "FILE")], db: Database = DATABASE
-) -> Reply:
+def backup(out: Annotated[Written, Told("a new file", "FILE")], db: Database = DATABASE) -> Reply:
     """A whole database as one file, while it is in use.
 
-    Accounts and passwords' hashes are in it. To go back to it, put it in the place of the other one. PostgreSQL is
-    copied to such an SQLite file too; `pg_dump` makes backups to go back to."""
+    With accounts and hashes of passwords. To go back to it, put it in the place of the other one. PostgreSQL is copied
+    to an SQLite file too; `pg_dump` makes backups to go back to."""
     from audit.store.copying import backup
 
     copy = backup(db.engine, Path(out))
@@ -108,9 +108,7 @@ def backup(
 
 
 @command("doctor", PUBLISH, "audit doctor --db mine.db")
-def doctor(
-    db: Database = DATABASE, rebuild: Annotated[bool, Told("first write the answers and the queue anew")] = False
-) -> Reply:
+def doctor(db: Database = DATABASE, rebuild: Annotated[bool, Told("first derive the answers anew")] = False) -> Reply:
     """Check a database, and say what to do about problems.
 
     The exit status is 1 where something is a problem. It changes nothing unless `--rebuild` is given."""

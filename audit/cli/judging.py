@@ -5,18 +5,7 @@ from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from audit.cli.console import Reply
-from audit.cli.options import (
-    DATABASE,
-    JUDGE,
-    START,
-    Columns,
-    Database,
-    Read,
-    Study,
-    Task,
-    command,
-    group,
-)
+from audit.cli.options import DATABASE, JUDGE, START, Columns, Database, Read, Study, Task, command, group
 from audit.cli.running import waiting_of
 from audit.errors import AuditError
 from audit.judging.options import JudgeRequest
@@ -24,11 +13,6 @@ from audit.messages import counted
 from audit.options import Told
 from audit.runner.options import pairs_of
 from audit.sampling.options import FRONT, SampleOptions, ValidityRequest
-
-Purpose = Annotated[
-    str, Told("training (answered before judging, with feedback) or gold (hidden among the others)", "NAME")
-]
-OwnFile = Annotated[Read, Told("a CSV, TSV, JSONL, JSON, Excel or Parquet file", "FILE", argument=True)]
 
 
 @command("sample", START, "audit sample", "audit sample --base 60 --decide none", "audit sample --decide MR1.1")
@@ -61,9 +45,8 @@ def _round_lines(asked: Any) -> list[str]:
         name += " (whose run is not finished: repeat `audit run`, then this)"
     if asked.waiting:
         return [f"{name}: {counted(asked.waiting, 'text')} of the rounds before still wait, so nothing new is asked."]
-    if not asked.rounds:
-        lines = [f"{name}: nothing is left to ask; {counted(asked.asked, 'text')} were asked."]
-    else:
+    lines = [f"{name}: nothing is left to ask; {counted(asked.asked, 'text')} were asked."]
+    if asked.rounds:
         rounds = " to ".join(map(str, sorted({asked.rounds[0], asked.rounds[-1]})))
         lines = [f"{name}, round {rounds}: {counted(asked.texts, 'new text')}, {asked.asked:,} in all."]
     if asked.contests:
@@ -89,38 +72,26 @@ def gold(db: Database = DATABASE, study: Study = None) -> Reply:
     return Reply(asdict(gold) | waiting, [*lines, sentence], ("report", "--db", db))
 
 
-@command(
-    "import-labels",
-    JUDGE,
-    "audit import-labels crowd.csv --annotator crowd --map good=positive,bad=negative",
-    "audit import-labels decided.csv --as adjudicator --columns text=review",
-)
+@command("import-labels", JUDGE, "audit import-labels crowd.csv --annotator crowd --map good=positive,bad=negative")
 def import_labels(
-    file: OwnFile,
+    file: Annotated[Read, Told("a table, or Label Studio's JSON", "FILE", argument=True)],
     db: Database = DATABASE,
     annotator: Annotated[str | None, Told("who gave the labels, where the file names nobody", "NAME")] = None,
-    renamed: Annotated[
-        Sequence[str],
-        Told("the file's labels; case does not count", "good=positive,bad=negative", "--map", commas=True),
-    ] = (),
+    renamed: Annotated[Sequence[str], Told("the file's labels", "good=positive", "--map", commas=True)] = (),
     task: Task = None,
     language: Annotated[str, Told("of the texts, where the file has no such column", "CODE")] = "en",
-    role: Annotated[
-        Literal["annotator", "adjudicator"], Told("votes of annotators, or decisions of adjudicators", spelled="--as")
-    ] = "annotator",
+    role: Annotated[Literal["annotator", "adjudicator"], Told("votes, or decisions", spelled="--as")] = "annotator",
     columns: Columns = (),
 ) -> Reply:
     """Labels from elsewhere (tables, Label Studio) as votes.
 
-    See exports (docs/how-to/exports.md). Each annotator is one of their own who cannot log in. A decision goes before
-    all votes. Labels of questions that fewer people answered than are asked (`too_few`) count once others have
-    answered, too."""
+    See exports (docs/how-to/exports.md). Labels of questions that fewer people answered than are asked (`too_few`)
+    count once others have answered, too."""
     from audit.judging.adjudications import open_disputes
     from audit.judging.labels import import_labels, read_labels
 
-    renames, labels = pairs_of([*renamed]), read_labels(file, pairs_of([*columns]))
-    own: dict[str, Any] = {"annotator": annotator, "renamed": renames, "task": task, "language": language}
-    imported = import_labels(db.engine, labels, **own, role=role)
+    labels, own = read_labels(file, pairs_of([*columns])), {"annotator": annotator, "task": task, "language": language}
+    imported = import_labels(db.engine, labels, renamed=pairs_of([*renamed]), role=role, **own)  # type: ignore[arg-type]
     with db.engine.connect() as connection:
         disputes = open_disputes(connection)
     document = asdict(imported) | {"waiting": waiting_of(db.engine)[0]["waiting"]}
@@ -135,60 +106,32 @@ def progress(db: Database = DATABASE, study: Study = None) -> Reply:
     from audit.judging.activity import overview
     from audit.reports.progress import cells_at_work, progress_document, progress_sections
     from audit.reports.study import cells_of_report, evidence
-    from audit.reports.tables import printed
 
     cells = cells_at_work(cells_of_report(evidence(db.engine, "both", study)))
-    return Reply(progress_document(overview(db.engine), cells), printed(progress_sections))
+    return Reply(progress_document(overview(db.engine), cells), sections=progress_sections)
 
 
-group(
-    "known",
-    JUDGE,
-    """Questions with known answers: for training, and hidden ones.
-
-    Control questions train those who judge, or measure them (docs/how-to/quality.md). They settle nothing, and a
-    question that still waits for answers cannot be one.
-    """,
-)
-
-
-@command(
-    "known add",
-    JUDGE,
-    "audit known add training.csv --purpose training --db mine.db",
-)
-def known_add(
-    purpose: Purpose,
-    file: Annotated[Read, Told("the CSV", "FILE", argument=True)],
+@command("known", JUDGE, "audit known training.csv --purpose training", "audit known --purpose gold --count 40")
+def known(
+    purpose: Annotated[Literal["training", "gold"], Told("before judging, with feedback; or hidden among the others")],
+    file: Annotated[Read | None, Told("a CSV: text, answer (docs/formats.md)", "FILE", argument=True)] = None,
     task: Annotated[str, Told("of the file", "NAME")] = "sentiment",
     language: Annotated[str, Told("of rows without one", "CODE")] = "en",
+    count: Annotated[int, Told("without a file: how many at most", "N")] = 20,
     db: Database = DATABASE,
 ) -> Reply:
-    """Make the texts of a file known.
+    """Questions with known answers: for training, and hidden ones.
 
-    A CSV has the columns `text`, `answer` (several with `|` between them) and perhaps `language`, `explanation`,
-    `text_b`."""
-    from audit.judging.control_questions import add_known, read_known
+    The texts of a FILE, or else questions that cost no sample anything, evenly by label (docs/how-to/quality.md)."""
+    from audit.judging.control_questions import add_known, pick_known, read_known
 
-    added = add_known(db.engine, purpose, read_known(str(file), task, language), task=task)
-    return Reply({"purpose": purpose, "added": added.added, "changed": added.changed}, None, _settings(purpose, db))
-
-
-@command("known pick", JUDGE, "audit known pick --purpose gold --count 40 --db mine.db")
-def known_pick(
-    purpose: Purpose,
-    count: Annotated[int, Told("how many at most", "N")] = 20,
-    db: Database = DATABASE,
-) -> Reply:
-    """Make questions known that cost no sample anything, evenly by label."""
-    from audit.judging.control_questions import pick_known
-
-    picked = pick_known(db.engine, purpose, count)
-    return Reply({"purpose": purpose, **picked._asdict()}, None, _settings(purpose, db))
-
-
-def _settings(purpose: str, db: str) -> tuple[str, ...]:
-    return ("settings", "--set", "pass_mark=0.8" if purpose == "training" else "gold_share=0.05", "--db", db)
+    if file is not None:
+        added = add_known(db.engine, purpose, read_known(file, task, language), task=task)
+        made = {"added": added.added, "changed": added.changed}
+    else:
+        made = pick_known(db.engine, purpose, count)._asdict()
+    setting = "pass_mark=0.8" if purpose == "training" else "gold_share=0.05"
+    return Reply({"purpose": purpose, **made}, None, ("settings", "--set", setting, "--db", db))
 
 
 @command("settings", JUDGE, "audit settings --set pass_mark=0.8 --set gold_share=0.05 --db mine.db")
@@ -198,7 +141,7 @@ def settings(
 ) -> Reply:
     """How judging goes: pass mark, hidden questions, speed. Without `--set` it shows the settings."""
     from audit.files import parse_json
-    from audit.judging.settings import change_settings, settings_of
+    from audit.judging.settings import change_settings
 
     values: dict[str, Any] = {}
     for name, value in pairs_of([*changes]).items():
@@ -206,38 +149,18 @@ def settings(
             values[name] = parse_json(value)
         except ValueError:
             raise AuditError(f"--set {name}={value}: must be NAME=NUMBER, for example pass_mark=0.8") from None
-    if values:
-        present = change_settings(db.engine, None, values)
-    else:
-        with db.engine.connect() as connection:
-            present = settings_of(connection)
-    return Reply(asdict(present), [f"{name} = {value}" for name, value in asdict(present).items()])
+    present = asdict(change_settings(db.engine, None, values))
+    return Reply(present, [f"{name} = {value}" for name, value in present.items()])
 
 
-group(
-    "judge",
-    JUDGE,
-    """Models that judge: ask them, and measure them against people.
-
-    Models (or functions) answer the questions that people answer, under names of their own (docs/reference/judges.md).
-    Their answers are never votes: they are measured against those of people, and are proxies that let people judge less
-    (audit report --proxy judge:NAME).
-    """,
-)
+group("judge", JUDGE, "Models that judge: ask them, and measure them against people.\n\nSee docs/reference/judges.md.")
 
 
-@command(
-    "judge ask",
-    JUDGE,
-    "audit judge ask --with mine:judge",
-    "audit judge ask --with chat:referee.toml --variants labels,wording --everything --max-calls 5000",
-)
+@command("judge ask", JUDGE, "audit judge ask --with chat:referee.toml --variants labels,wording --everything")
 def judge_ask(
-    spec: Annotated[
-        str, Told("chat:FILE.toml, or module:name of a function of a question that returns a label", "SPEC", "--with")
-    ],
+    spec: Annotated[str, Told("chat:FILE.toml, or module:name of a function of a question", "SPEC", "--with")],
     db: Database = DATABASE,
-    name: Annotated[str | None, Told("what the judge is called here (default: what it calls itself)", "NAME")] = None,
+    name: Annotated[str | None, Told("what the judge is called here (default: as it calls itself)", "NAME")] = None,
     request: JudgeRequest = JudgeRequest(),
 ) -> Reply:
     """Ask a judge what people are asked.
@@ -263,44 +186,24 @@ def judge_ask(
 def judge_agreement(db: Database = DATABASE) -> Reply:
     """How far judges agree with people, with gold, with themselves (docs/reference/judges.md)."""
     from audit.reports.judges import judges_report, judges_sections
-    from audit.reports.tables import printed
 
-    return Reply(judges_report(db.engine), printed(judges_sections))
-
-
-group(
-    "validity",
-    JUDGE,
-    """People say whether follow-ups are sound.
-
-    People rate sources and follow-ups, mixed and blind, from 1 to 5 for plausibility and grammaticality, and say of
-    groups whether their relation holds (docs/reference/validity.md). The report says which relations make texts that
-    nobody would write, or expect what is wrong, and what violations are then worth.
-    """,
-)
+    return Reply(judges_report(db.engine), sections=judges_sections)
 
 
-@command(
-    "validity draw",
-    JUDGE,
-    "audit validity draw --db mine.db",
-    "audit validity draw --per-relation 40 --relations MR1.1,MR2.1 --ask both --first",
-)
+group("validity", JUDGE, "People say whether follow-ups are sound.\n\nSee docs/reference/validity.md.")
+
+
+@command("validity draw", JUDGE, "audit validity draw --per-relation 40 --relations MR1.1,MR2.1 --ask both --first")
 def validity_draw(db: Database = DATABASE, request: ValidityRequest = ValidityRequest(), study: Study = None) -> Reply:
-    """Draw pairs of each relation whose texts people rate.
+    """Draw pairs of each relation at random, whose texts people rate.
 
-    At random, from all groups of a relation that some system satisfies or violates. Drawing more later keeps what was
-    drawn."""
+    Drawing more later keeps what was drawn."""
     from audit.judging.samples import draw_validity
 
     drawn = [asdict(part) for part in draw_validity(db.engine, request, study)]
-    document = {
-        "pairs": sum(part["pairs"] for part in drawn),
-        "added": sum(part["added"] for part in drawn),
-        "without_pairs": [name for name in request.relations if name not in {part["relation"] for part in drawn}],
-        "relations": drawn,
-    }
-    return Reply(document, None, ("app", "--db", db))
+    document: dict[str, Any] = {name: sum(part[name] for part in drawn) for name in ("pairs", "added")}
+    document["without_pairs"] = sorted({*request.relations} - {part["relation"] for part in drawn})
+    return Reply(document | {"relations": drawn}, None, ("app", "--db", db))
 
 
 @command("validity end", JUDGE, "audit validity end --db mine.db")
@@ -314,7 +217,6 @@ def validity_end(db: Database = DATABASE, study: Study = None) -> Reply:
 @command("validity report", JUDGE, "audit validity report --db mine.db")
 def validity_report(db: Database = DATABASE, study: Study = None) -> Reply:
     """How plausible and grammatical follow-ups are, by relation (docs/reference/validity.md)."""
-    from audit.reports.tables import printed
     from audit.reports.validity import validity_report, validity_sections
 
-    return Reply(validity_report(db.engine, study), printed(validity_sections))
+    return Reply(validity_report(db.engine, study), sections=validity_sections)

@@ -1,15 +1,14 @@
 """How commands are declared: a function whose parameters say what they are for (`Told`), or are options models.
 
-@command("gold", JUDGE, "answer questions with the gold labels of the corpora", "audit gold --db mine.db")
+@command("gold", JUDGE, "audit gold --db mine.db")
 def gold(db: Database = DATABASE, study: Study = None) -> Reply: ...
 """
 
-import inspect
-import math
 import os
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial, wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -67,8 +66,6 @@ DATABASE = Db("audit.db")
 Database = Annotated[Db, Told("a path, or an SQLAlchemy URL of SQLite or PostgreSQL", "PATH|URL", "--db")]
 Study = Annotated[int | None, Told("one study of the database (default: all)", "ID")]
 Task = Annotated[str | None, Told("the task, where the database has several", "NAME")]
-Answers = Annotated[Literal["both", "people", "gold"], Told("whose answers count")]
-Seed = Annotated[int, Told("of what is taken at random", "S")]
 Workers = Annotated[int | None, Told("processes (default: one per core; 0: this process)", "N")]
 Html = Annotated[Written | None, Told("write one self-contained HTML file", "FILE")]
 Columns = Annotated[
@@ -76,40 +73,6 @@ Columns = Annotated[
     Told("of a file with other names: ours=theirs; label=A+B: one an annotator", "ours=theirs", commas=True),
 ]
 _AS_JSON = Annotated[bool, Told("one JSON document on stdout, nothing else there", spelled="--json")]
-
-
-# Values: what typer's own types do not say in one sentence, or let through.
-
-
-def whole(text: str | int) -> int:
-    """Read a whole number that a database can hold (63 bits and a sign)."""
-    try:
-        number = int(text)
-    except ValueError:
-        raise typer.BadParameter(f"{str(text)[:40]!r} is not a whole number") from None
-    if abs(number) > _LARGEST:
-        raise typer.BadParameter(f"{str(text)[:40]!r} is too large a number; at most {_LARGEST} is allowed")
-    return number
-
-
-def fraction(text: str | float) -> float:
-    """Read a number such as 0.01."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise typer.BadParameter(f"{str(text)[:40]!r} is not a number such as 0.01")
-    return number
-
-
-def language(text: str) -> str:
-    """Read the code of a language."""
-    from audit.text.languages import is_code
-
-    if not is_code(text):
-        raise typer.BadParameter(f"{text[:40]!r} is no code of a language such as en, zh or pt-BR")
-    return text
 
 
 def names(text: str | Names, kind: Callable[[str], Any] = str) -> Names:
@@ -125,44 +88,29 @@ def names(text: str | Names, kind: Callable[[str], Any] = str) -> Names:
     return Names(map(kind, parts))
 
 
-def _file(kind: type[str], text: str) -> str:
-    if text.startswith("--"):  # `--html --json`
-        raise typer.BadParameter(f"{text[:40]} is an option, no file; write ./{text[:40]}")
-    return kind(text)
-
-
-_PARSERS: dict[Any, Callable[[Any], Any]] = {
-    int: whole, float: fraction, Read: partial(_file, Read), Written: partial(_file, Written), Db: Db
-}  # fmt: skip
-
-
-def _parameter(option: Option) -> inspect.Parameter:
+def _parameter(option: Option) -> Parameter:
     """Return the parameter that typer makes an option or argument of the command line of."""
     told, default, (annotated, *_) = option.told, option.default, get_args(option.kind)
     of_union = get_origin(annotated) in (Union, UnionType)
     kinds = [kind for kind in (get_args(annotated) if of_union else [annotated]) if kind is not type(None)]
     kind: Any = Read if told.file else str if len(kinds) > 1 else kinds[0]
-    name, parser, metavar = option.name, _PARSERS.get(kind), told.metavar
+    parser, metavar = kind if kind in (Read, Written, Db) else None, told.metavar
     spelled = [told.spelled] if told.spelled else []
+    required = default is Parameter.empty
     if told.file:
         default = None
     elif told.commas:
-        parts = [part for part in get_args(kind) if part in _PARSERS]
-        parser = partial(names, kind=language if name == "languages" else _PARSERS[parts[0]] if parts else str)
-        kind, default = Names, None if default is None else default if default is inspect.Parameter.empty else Names()
-    elif get_origin(kind) in (Sequence, list) or (get_origin(kind) and get_origin(kind) is not Literal):
-        kind, default = list[str], default if default is inspect.Parameter.empty else []
+        parser = partial(names, kind=float if float in get_args(kind) else str)
+        kind, default = Names, default if default is None or required else Names()
+    elif get_origin(kind) not in (None, Literal):
+        kind, default = list[str], default if required else []
     elif kind is bool:
-        spelled, metavar = spelled or [f"--{name.replace('_', '-')}"], ""  # and no --no-...
-    elif kind is str and name == "language":
-        parser = language
-    if kind in (Read, Written, Db):
-        kind = str
-    maker: Any = typer.Argument if told.argument else typer.Option
-    made = maker(*([] if told.argument else spelled), parser=parser, metavar=metavar, help=told.help,
-                 show_default=not told.argument)  # fmt: skip
+        spelled, metavar = spelled or [f"--{option.name.replace('_', '-')}"], ""  # and no --no-...
+    kind = str if kind in (Read, Written, Db) else kind
+    shown: dict[str, Any] = {"parser": parser, "metavar": metavar, "help": told.help, "show_default": not told.argument}
+    made = typer.Argument(**shown) if told.argument else typer.Option(*spelled, **shown)
     annotation = Annotated[kind | None if default is None else kind, made]  # type: ignore[valid-type]
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    return Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 # Commands.
@@ -176,8 +124,11 @@ class Command(TyperCommand):
 
         for param in self.params:
             value = ctx.params[param.name]
-            if any(isinstance(one, str) and not one.strip() for one in (value if isinstance(value, list) else [value])):
-                raise AuditError(f"{spelling(param)} is empty; give it a value, or leave it out")
+            for one in value if isinstance(value, list) else [value]:
+                if isinstance(one, str) and not one.strip():
+                    raise AuditError(f"{spelling(param)} is empty; give it a value, or leave it out")
+                if isinstance(one, int | float) and not abs(one) <= _LARGEST:
+                    raise AuditError(f"{spelling(param)} {one}: is not a number, or too large a one")
         check_outputs(ctx.params)
         with working():
             return super().invoke(ctx)
@@ -228,11 +179,11 @@ def _described(text: str) -> dict[str, Any]:
 def _answering(function: Callable[..., Reply | None]) -> Any:
     """Return a function of typer's parameters that prints its reply, as JSON with `as_json`, and returns the status."""
     spreading = spread(function, _parameter)
-    parameters = [_of_shell(parameter) for parameter in inspect.signature(spreading).parameters.values()]
-    parameters.sort(key=lambda parameter: parameter.default is not inspect.Parameter.empty)
+    parameters = [_of_shell(parameter) for parameter in signature(spreading).parameters.values()]
+    parameters.sort(key=lambda parameter: parameter.default is not Parameter.empty)
     if function.__annotations__.get("return") is Reply:
-        json_option = inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_AS_JSON)
-        parameters.append(_of_shell(json_option))
+        as_json = Parameter("as_json", Parameter.KEYWORD_ONLY, default=False, annotation=_AS_JSON)
+        parameters.append(_of_shell(as_json))
 
     @wraps(function)
     def run(as_json: bool = False, **values: Any) -> int | None:
@@ -242,12 +193,12 @@ def _answering(function: Callable[..., Reply | None]) -> Any:
         answer(reply, as_json)
         return reply.status
 
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
 
 
-def _of_shell(parameter: inspect.Parameter) -> inspect.Parameter:
+def _of_shell(parameter: Parameter) -> Parameter:
     told = next((part for part in get_args(parameter.annotation) if isinstance(part, Told)), None)
     if told is None:
         return parameter  # typer's already
@@ -279,26 +230,18 @@ def wording(problem: Any) -> str:
     return " ".join(problem.format_message().split()).rstrip(".") + see
 
 
-def shell_wording(mistake: AuditError) -> str:
-    """Return the sentence of an error with its parameters as options.
+def as_options(sentence: str, *parameters: str) -> str:
+    """Return a sentence of the library with the parameters that it names as options.
 
-    >>> shell_wording(AuditError("say per_relation=5, or share", parameter=("per_relation", "share")))
+    >>> as_options("say per_relation=5, or share", "per_relation", "share")
     'say --per-relation 5, or --share'
     """
-    return as_options(str(mistake), *mistake.parameters)
-
-
-def as_options(sentence: str, *parameters: str) -> str:
-    """Return a sentence of the library with the parameters that it names as options."""
     for name in parameters:
         option = _SPELLED.get(name) or "--" + name.replace("_", "-")
         valued = f"{name}=" in sentence  # then the word alone means something else: "workers were lost; try workers=1"
         end = "=" if valued else r"(?!\w|[./-]\w)"
         sentence = re.sub(rf"(?<![\w./'-]){name}{end}", option + " " * valued, sentence)
     return sentence
-
-
-# Outputs.
 
 
 def check_outputs(values: dict[str, Any]) -> None:

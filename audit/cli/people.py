@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from audit.cli.console import Reply, say, tell, visible
+from audit.cli.console import Reply, say
 from audit.cli.options import DATABASE, PEOPLE, START, Database, command, group
 from audit.errors import AuditError
 from audit.options import Told
@@ -21,14 +21,9 @@ Name = Annotated[str, Told("of the account", "NAME", argument=True)]
 def serve_app(
     db: Database = DATABASE,
     port: Annotated[int, Told("where to listen", "P")] = 8501,
-    address: Annotated[
-        str, Told("a name or address of this machine where to listen; 0.0.0.0 is every one that it has", "ADDRESS")
-    ] = "localhost",
+    address: Annotated[str, Told("of this machine; 0.0.0.0 is every one that it has", "ADDRESS")] = "localhost",
     https: Annotated[bool, Told("people come by https: never send cookies without it")] = False,
-    systems: Annotated[
-        Sequence[str],
-        Told("Python files of this folder whose functions studies may choose as systems", "mine.py"),
-    ] = (),
+    systems: Annotated[Sequence[str], Told("Python files of this folder that studies may run", "mine.py")] = (),
 ) -> None:
     """Serve the app: answer, adjudicate, browse, see results.
 
@@ -48,12 +43,11 @@ def serve_app(
         environment[FILES] = os.pathsep.join(systems)
     check_port(port, address)
     file = file_of(db)
-    is_new = file is not None and not file.exists()
+    if file is not None and not file.exists():
+        say(f"There is no database {db}; a new one is made.")
     engine = db.open(create=True)
     secret = first_account_link(engine)
     engine.dispose()
-    if is_new:
-        say(f"There was no database {db}; a new one is there now.")
     if secret is not None:
         host = "localhost" if address == "0.0.0.0" else f"[{address}]" if ":" in address else address
         say(
@@ -70,7 +64,9 @@ def serve(database: str, port: int, address: str = "localhost", environment: Map
 
     check_port(port, address)
     say(f"The app is at http://{address}:{port} (stop it with Ctrl-C).")
-    words = another_python("-m", "streamlit", "run", str(script()))
+    package = Path(__file__).resolve().parents[1]
+    script = package / "script" / "app.py"  # of an installed package; a checkout has it beside the package
+    words = another_python("-m", "streamlit", "run", str(script if script.exists() else package.parent / "app.py"))
     words += [*arguments(port), "--server.address", address]
     variables = {**its_environment(), **(environment or {})}
     variables["AUDIT_DB"] = database if "://" in database else os.path.realpath(database)
@@ -95,68 +91,46 @@ def check_port(port: int, address: str) -> None:
         raise AuditError(f"cannot listen on {address}:{port} ({reason}); {advice}") from None
 
 
-def script() -> Path:
-    """`app.py`, in a checkout or in an installed package."""
-    package = Path(__file__).resolve().parents[1]
-    packaged = package / "script" / "app.py"
-    return packaged if packaged.exists() else package.parent / "app.py"
+group("user", PEOPLE, "Accounts of the app.\n\nWhoever has the database may do all of it; in the app, managers may.")
 
 
-group(
-    "user",
-    PEOPLE,
-    "Accounts of the app.\n\nWhoever has the database may do all of it; in the app, managers may.",
-)
-
-
-@command(
-    "user add",
-    PEOPLE,
-    "audit user add mia --role manager --db mine.db",
-    "audit user add ann@example.org --no-password --languages en,zh",
-)
+@command("user add", PEOPLE, "audit user add mia --role manager", "audit user add ann@example.org --no-password")
 def user_add(
     name: Name,
     role: Annotated[str, Told("annotator, adjudicator or manager", "ROLE")] = "annotator",
     languages: Annotated[Sequence[str], Told("that it reads (default: all)", "en,zh", commas=True)] = (),
-    no_password: Annotated[bool, Told("it logs in through the identity provider (docs/how-to/app.md) only")] = False,
+    no_password: Annotated[bool, Told("it logs in through the identity provider only")] = False,
     db: Database = DATABASE,
-) -> None:
+) -> Reply:
     """Make an account; its password is asked for.
 
     Or read from stdin or the environment variable `AUDIT_PASSWORD`; never from the command line."""
     from audit.judging.accounts import add_account
 
-    engine = db.engine
-    account = add_account(engine, name, role, None if no_password else _ask(), languages=languages)
-    tell(visible(f"Account {account.name} ({account.role}) made."))
+    account = add_account(db.engine, name, role, None if no_password else _ask(), languages=languages)
+    return Reply({"account": account.name, "role": account.role})
 
 
 def _ask() -> str:
     """The password; never from the command line, where other users of the machine would read it."""
     if "AUDIT_PASSWORD" in os.environ:
         return os.environ["AUDIT_PASSWORD"]
-    if sys.stdin.isatty():
-        return getpass.getpass("Password: ")
-    return sys.stdin.readline().rstrip("\n")
+    return getpass.getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
 
 
 @command("user password", PEOPLE, "audit user password ann --db mine.db")
-def user_password(name: Name, db: Database = DATABASE) -> None:
+def user_password(name: Name, db: Database = DATABASE) -> Reply:
     """Give an account another password, and log it out everywhere."""
     from audit.judging.accounts import set_password
 
     account = set_password(db.engine, name, _ask())
-    tell(visible(f"Password of {account.name} set; the account is logged out everywhere."))
+    return Reply({"account": account.name}, [f"Password of {account.name} set; the account is logged out everywhere."])
 
 
 @command("user token", PEOPLE, "audit user token mia --days 30")
 def user_token(
     name: Name,
-    role: Annotated[
-        str | None,
-        Told("the most that it may do: annotator, adjudicator or manager (default: what the account may)", "ROLE"),
-    ] = None,
+    role: Annotated[str | None, Told("the most that it may do (default: what the account may)", "ROLE")] = None,
     days: Annotated[int, Told("how long it lasts, 366 at most", "N")] = 90,
     db: Database = DATABASE,
 ) -> Reply:
@@ -179,12 +153,12 @@ def user_token(
 
 
 @command("user delete", PEOPLE, "audit user delete anna --db mine.db")
-def user_delete(name: Name, db: Database = DATABASE) -> None:
+def user_delete(name: Name, db: Database = DATABASE) -> Reply:
     """Take a person's name and password away; what they answered stays.
 
-    The account stays, disabled, as `deleted-N`. Their name is free for another account."""
+    The account stays, disabled, as `deleted-N`. Their name is free for another account. Older backups and exports
+    still have the name."""
     from audit.judging.accounts import delete_person
 
     left = delete_person(db.engine, name)
-    kept = "judgements and adjudications stay. Older backups and exports still have the name."
-    tell(visible(f"{name} is now {left} and cannot log in; {kept}"))
+    return Reply({"account": left}, [f"{name} is now {left} and cannot log in; judgements and adjudications stay."])

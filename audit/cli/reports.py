@@ -1,12 +1,12 @@
-"""Reports: rates and rankings, comparisons, agreement, annotators, quality, plans, recorded chains, values."""
+"""Reports: rates and rankings, comparisons, plans, agreement, quality, follow-ups, recorded chains, values."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from audit.cli import options as cli
 from audit.cli.console import Reply, following, say
 from audit.cli.options import DATABASE, INSPECT, START, STUDY, Columns, Database, Db, Html, Read, Study, Task, command
+from audit.cli.options import options_in_words as typed
 from audit.errors import AuditError
 from audit.options import Told
 from audit.reports.options import CoefficientOptions, CompareOptions, FollowUpOptions, ReportOptions, StandingOptions
@@ -16,17 +16,11 @@ from audit.sampling.options import FRONT, WINNER, PlanOptions
 Full = Annotated[bool, Told("all tables, notes and the signature, not the first lines alone")]
 Independent = Annotated[bool, Told("as if scores of one sentence were independent, as in the study")]
 OwnDatabase = Annotated[Db | None, Told("the database (default: audit.db)", "PATH|URL")]
-OfRelations = Annotated[Sequence[str], Told("only these, named as in the report (default: all)", "A,B", commas=True)]
 Ratings = Annotated[Read | None, Told("a table item,annotator,label in place of a database", "FILE")]
+Chosen = Annotated[Sequence[str], Told("only these (default: all)", "A,B", commas=True)]
 
 
-@command(
-    "report",
-    START,
-    "audit report",
-    "audit report --answers people --slice gold --slice length --html report.html",
-    "audit report --proxy disagreement,low_confidence --target corpus --json",
-)
+@command("report", START, "audit report", "audit report --answers people --slice length --html report.html")
 def report(
     db: Database = DATABASE,
     options: ReportOptions = ReportOptions(),
@@ -42,10 +36,10 @@ def report(
 
     if options.examples is None:
         options = replace(options, examples=EXAMPLES if html else 0)
-    return reported(study_report(db.engine, **vars(options)), html, language, full)
+    return _reported(study_report(db.engine, **vars(options)), html, language, full)
 
 
-def reported(report: Any, html: str | None = None, language: str = "en", full: bool = False) -> Reply:
+def _reported(report: Any, html: str | None = None, language: str = "en", full: bool = False) -> Reply:
     """Return the report, or write it as HTML where a file was named; then the terminal does not show it, too."""
     from audit.new_files import write_file
     from audit.reports.html import to_html
@@ -71,25 +65,17 @@ def rerank(
     """
     from audit.exchange.rerank import rerank
 
-    return reported(rerank(file, **vars(options)), html, full=full)
+    return _reported(rerank(file, **vars(options)), html, full=full)
 
 
-@command(
-    "compare",
-    INSPECT,
-    'audit compare mine:classify@b498 mine:classify@5d95 --fail-if "genuine rise > 2 points" --json',
-)
+@command("compare", INSPECT, 'audit compare mine:classify@b498 mine:classify@5d95 --fail-if "genuine rise > 2 points"')
 def compare(
     old: Annotated[str, Told("a system as NAME@VERSION, or the beginning of a version", "OLD", argument=True)],
     new: Annotated[str, Told("another one", "NEW", argument=True)],
     db: Database = DATABASE,
     options: CompareOptions = CompareOptions(),
-    fail_if: Annotated[
-        list[str], Told('exit with 1 if this holds, such as "genuine rise > 2 points"; repeatable', "CONDITION")
-    ] = [],  # noqa: B006
-    undecided: Annotated[
-        Literal["pass", "fail"] | None, Told("instead of status 4 where answers cannot decide a condition")
-    ] = None,
+    fail_if: Annotated[Sequence[str], Told("exit with 1 if this holds; repeatable", "CONDITION")] = (),
+    undecided: Annotated[Literal["pass", "fail"] | None, Told("in place of status 4")] = None,
 ) -> Reply:
     """Two versions of a system: how much worse, what broke.
 
@@ -97,64 +83,50 @@ def compare(
     where answers cannot decide one."""
     from audit.reports.compare import compare as compared
     from audit.reports.compare import compare_sections, status_of
-    from audit.reports.tables import printed
 
     document = compared(old, new, db.engine, fail_if, **vars(options))
     after = ("sample", "--db", db) if document["all"]["genuine"]["estimate"] is None else ()
-    return Reply(document, printed(compare_sections), after, status_of(document, undecided))
+    return Reply(document, None, after, status_of(document, undecided), compare_sections)
 
 
 @command("plan", STUDY, "audit plan", "audit plan --decide relations --pace 6 --price 20")
 def plan(db: Database = DATABASE, study: Study = None, options: PlanOptions = PlanOptions(decide=WINNER)) -> Reply:
     """How many texts and answers a decision will likely take."""
     from audit.reports.progress import plan, plan_sections
-    from audit.reports.tables import printed
 
     document = plan(db.engine, options, study)
-    words = cli.options_in_words(options, FRONT, "base", "share", "decide", "eps", "annotators")
+    words = typed(options, FRONT, "base", "share", "decide", "eps", "annotators")
     words += ["--study", str(study)] if study is not None else []
     document["command"] = following("sample", "--db", db, *words)
-    return Reply(document, printed(plan_sections))
+    return Reply(document, sections=plan_sections)
 
 
 # Agreement and quality.
 
 
-@command(
-    "agreement",
-    INSPECT,
-    "audit agreement --db mine.db --by relation",
-    "audit agreement --ratings ours.csv --order negative,neutral,positive --json",
-)
+@command("agreement", INSPECT, "audit agreement --by relation", "audit agreement --ratings ours.csv --order bad,good")
 def agreement(
     db: OwnDatabase = None,
     ratings: Ratings = None,
     columns: Columns = (),
-    about: Annotated[
-        Literal["labels", "false", "groups", "names", "words"],
-        Told("labels, whether drawn groups are false, whether relations hold in groups, or names or words of entities"),
-    ] = "labels",
+    about: Annotated[Literal["labels", "false", "groups", "names", "words"], Told("what people agree on")] = "labels",
     by: Annotated[Literal["relation", "system", "language", "pair"] | None, Told("for each of these, too")] = None,
     options: CoefficientOptions = CoefficientOptions(),
-    repeats: Annotated[
-        Literal["first", "last", "majority"] | None, Told("of an item that somebody rated twice (default: refuse)")
-    ] = None,
+    repeats: Annotated[Literal["first", "last", "majority"] | None, Told("of an item rated twice, which")] = None,
     task: Task = None,
 ) -> Reply:
     """How far annotators agree: percent, kappa, alpha, AC1.
 
-    See agreement (docs/reference/agreement.md). From the judgements of a database, or from a table of ratings."""
+    See agreement (docs/reference/agreement.md). From the judgements of a database, or from a table of ratings. About
+    labels; whether drawn groups are false; whether relations hold in groups; or names or words of entities."""
     from audit.reports.agreement import agreement_report, agreement_sections
     from audit.reports.ratings import attributed, of_spans, once, opinions, read_ratings, stored_ratings
-    from audit.reports.tables import printed
 
     column = None if by == "pair" else by
     parts = None
     if ratings is not None:
-        if db is not None or task is not None or about != "labels":
-            raise AuditError("--db, --task and --about are for a database; leave them or --ratings out")
-        read = read_ratings(ratings, [column] if column else [], pairs_of([*columns]))
-        rated = once(read, repeats, ratings)
+        _refuse_both(db, task, about != "labels")
+        rated = once(read_ratings(ratings, [column] if column else [], pairs_of([*columns])), repeats, ratings)
     else:
         engine = (db or DATABASE).engine
         kind: Any = "group" if about == "groups" else None
@@ -164,7 +136,12 @@ def agreement(
         parts = attributed(engine, column) if column is not None and about != "false" else None
     if column is not None and parts is None:
         parts = rated.frame[["item", column]].set_axis(["item", "value"], axis=1).drop_duplicates()
-    return Reply(agreement_report(rated, by=by, parts=parts, **vars(options)), printed(agreement_sections))
+    return Reply(agreement_report(rated, by=by, parts=parts, **vars(options)), sections=agreement_sections)
+
+
+def _refuse_both(*of_database: object) -> None:
+    if any(of_database):
+        raise AuditError("--db, --task and --about are for a database; leave them or --ratings out")
 
 
 @command("annotators", INSPECT, "audit annotators --ratings ours.csv --draws 4000")
@@ -180,47 +157,34 @@ def annotators(
     By the model of Dawid and Skene (1979), from the judgements alone (docs/reference/agreement.md)."""
     from audit.reports.quality import annotators_report, annotators_sections
     from audit.reports.ratings import read_ratings, stored_ratings
-    from audit.reports.tables import printed
 
     if not 0 <= draws <= 100_000:
         raise AuditError(f"--draws {draws}: must be from 0 to 100000")
     if ratings is not None:
-        if db is not None or task is not None:
-            raise AuditError("--db and --task are for a database; leave them or --ratings out")
+        _refuse_both(db, task)
         rated = read_ratings(ratings, columns=pairs_of([*columns]))
     else:
         rated = stored_ratings((db or DATABASE).engine, task)
-    return Reply(annotators_report(rated, draws), printed(annotators_sections))
+    return Reply(annotators_report(rated, draws), sections=annotators_sections)
 
 
 @command("quality", INSPECT, "audit quality --about groups --json")
 def quality(
     task: Task = None,
-    about: Annotated[
-        Literal["inputs", "pairs", "groups"] | None,
-        Told("what its questions are about (default: as the task asks)"),
-    ] = None,
+    about: Annotated[Literal["inputs", "pairs", "groups"] | None, Told("of these questions alone")] = None,
     db: Database = DATABASE,
 ) -> Reply:
     """How well each annotator judges (docs/how-to/quality.md)."""
     from audit.reports.quality import judging_record, quality_report, quality_sections
-    from audit.reports.tables import printed
 
     kind: Any = about and about.removesuffix("s")
-    return Reply(quality_report(judging_record(db.engine), task, kind), printed(quality_sections))
+    return Reply(quality_report(judging_record(db.engine), task, kind), sections=quality_sections)
 
 
-@command(
-    "follow-ups",
-    INSPECT,
-    "audit follow-ups typos --corpus rotten-tomatoes --show 20",
-    'audit follow-ups --valid "replaced<=0.2" --measures replaced',
-)
+@command("follow-ups", INSPECT, "audit follow-ups MR1.4 --corpus imdb", 'audit follow-ups --valid "replaced<=0.2"')
 def follow_ups(
-    name: Annotated[
-        str | None, Told("show what this relation makes of --corpus, without a run", "NAME", argument=True)
-    ] = None,
-    corpus: Annotated[str | None, Told("whose sources, taken at random", "NAME|FILE")] = None,
+    name: Annotated[str | None, Told("show what this relation makes", "NAME", argument=True)] = None,
+    corpus: Annotated[str | None, Told("of these texts (default: the database's)", "NAME|FILE")] = None,
     task: Annotated[str | None, Told("the task (default: the corpus's)", "TASK")] = None,
     show: Annotated[int, Told("groups that are shown of it", "N")] = 20,
     db: Database = DATABASE,
@@ -229,19 +193,23 @@ def follow_ups(
 ) -> Reply:
     """How far follow-ups are from their sources, by relation.
 
-    And how many groups limits (`audit run --valid`) have rejected, and how many others would. No system is asked. See
-    validity (docs/reference/validity.md)."""
+    And how many groups limits (`audit run --valid`) have rejected, and how many others would. No system is asked:
+    where a relation looks at outputs, gold labels stand for them. See validity (docs/reference/validity.md)."""
     from audit.corpora import get_corpus
-    from audit.exchange.follow_ups import follow_ups_report, made_lines, made_of
+    from audit.exchange.follow_ups import follow_ups_report, made_lines, made_of, stored_rows
     from audit.relations import get_relation
 
-    if (name is None) != (corpus is None):
-        raise AuditError("give a relation and --corpus together: audit follow-ups NAME --corpus NAME|FILE")
-    if name is not None and corpus is not None:
-        source = get_corpus(corpus, task)
-        groups, tried = made_of(get_relation(task or source.task, name), source, show)
-        return Reply(groups, made_lines(name, groups, tried))
-    return _tabled(follow_ups_report(db.engine, study, **vars(options)))
+    if name is None:
+        if corpus is not None:
+            raise AuditError("name a relation beside --corpus: audit follow-ups NAME --corpus NAME|FILE")
+        return _tabled(follow_ups_report(db.engine, study, **vars(options)))
+    if corpus is not None:
+        texts = get_corpus(corpus, task)
+        task, rows = task or texts.task, list(texts.rows())
+    else:
+        task, rows = stored_rows(db.engine, study)
+    groups, tried = made_of(get_relation(task, name), rows, show)
+    return Reply(groups, made_lines(name, groups, tried))
 
 
 # Translation: recorded chains, and what relations compared.
@@ -251,14 +219,11 @@ def follow_ups(
 def pivots(
     file: Annotated[Read, Told("the CSV", "FILE", argument=True)],
     score: Annotated[
-        Literal["consistency", "levenshtein", "bleu", "cosine"],
-        Told("what is analysed; consistency is the mean of the others"),
+        Literal["consistency", "levenshtein", "bleu", "cosine"], Told("consistency is the mean of the others")
     ] = "consistency",
     threshold: Annotated[float, Told("a pair whose score is at least this is satisfied", "S")] = 0.8,
-    systems: Annotated[Sequence[str] | None, Told("only these systems (default: all)", "A,B", commas=True)] = None,
-    targets: Annotated[
-        Sequence[str] | None, Told("only these target languages (default: all)", "zh,ja", commas=True)
-    ] = None,
+    systems: Chosen = (),
+    targets: Chosen = (),
     source_language: Annotated[str, Told("of the sources: pairs toward it are round trips, apart", "CODE")] = "en",
     independent: Independent = False,
 ) -> Reply:
@@ -267,7 +232,7 @@ def pivots(
     As in the MCMT study (docs/reference/translation-relations.md)."""
     from audit.packs.translation.analysis import choose, pivots_tables, read_chains
 
-    chains = choose(read_chains(file), system=systems, target=targets)
+    chains = choose(read_chains(file), system=systems or None, target=targets or None)
     own: dict[str, Any] = {"threshold": threshold, "source_language": source_language, "independent": independent}
     return _tabled(pivots_tables(chains, score=score, **own))
 
@@ -276,79 +241,43 @@ def _tabled(tables: Any) -> Reply:
     return Reply(tables.document(), tables.lines())
 
 
-cli.group(
-    "values",
-    INSPECT,
+_USES = {"bounds": "at", "means": "independent", "levels": "domain"}
+"""Which option of its own each way to look at values has; the others have `reference`."""
+
+
+@command("values", INSPECT, "audit values bounds --at 0.5,0.6,0.7", "audit values correlate --reference parallel.csv")
+def values(
+    what: Annotated[Literal["bounds", "means", "correlate", "contribute", "levels"], Told("see above", argument=True)],
+    db: Database = DATABASE,
+    study: Study = None,
+    relations: Annotated[Sequence[str], Told("these, named as in the report; of means one", "A,B", commas=True)] = (),
+    at: Annotated[Sequence[float], Told("other bounds (default: 0, 0.1, ... 1)", "0.5,0.6", commas=True)] = (),
+    reference: Annotated[Read | None, Told("references: source,reference,target_language", "FILE")] = None,
+    domain: Annotated[str | None, Told("a column of the corpus (default: each corpus is one)", "ATTRIBUTE")] = None,
+    independent: Independent = False,
+) -> Reply:
     """What relations compared: bounds, means, references, levels.
 
     A verdict keeps the value that was compared with the relation's bound (docs/reference/translation-relations.md).
-    """,
-)
+    `bounds`: observed rates at other bounds, without running again. `means`: least-squares means by language and
+    system, and which differ. `correlate`: do values go with BLEU, METEOR and 1 - WER against references, over
+    sentences, and over systems from five on. `contribute`: what each relation adds to the others (tables 2, 5 and 6 of
+    the MGMT study). `levels`: the MGMT score of each system, the mean share of satisfied levels, by domain."""
+    from audit.packs.translation import analysis
 
-
-@command("values bounds", INSPECT, "audit values bounds --relations MCMT,RTT --at 0.5,0.6,0.7")
-def values_bounds(
-    db: Database = DATABASE,
-    study: Study = None,
-    relations: OfRelations = (),
-    at: Annotated[Sequence[float] | None, Told("the bounds (default: 0, 0.1, ... 1)", "0.5,0.6", commas=True)] = None,
-) -> Reply:
-    """Observed rates at other bounds, without running again."""
-    from audit.packs.translation.analysis import STEPS, bounds_tables
-
-    return _tabled(bounds_tables(db.engine, study, relations, at or STEPS))
-
-
-@command("values means", INSPECT, "audit values means --relation MCMT --db mine.db")
-def values_means(
-    relation: Annotated[str, Told("whose values", "MCMT")],
-    db: Database = DATABASE,
-    study: Study = None,
-    independent: Independent = False,
-) -> Reply:
-    """Least-squares means by language and system; which differ."""
-    from audit.packs.translation.analysis import means_tables
-
-    return _tabled(means_tables(db.engine, relation, study, independent=independent))
-
-
-@command("values correlate", INSPECT, "audit values correlate --reference parallel.csv --db mine.db")
-def values_correlate(
-    reference: Annotated[Read, Told("a CSV of reference translations: source,reference,target_language", "FILE")],
-    db: Database = DATABASE,
-    study: Study = None,
-    relations: OfRelations = (),
-) -> Reply:
-    """Do values go with BLEU, METEOR and WER against references?
-
-    1 - WER, so that more is better in all. Over sentences for each system, and over systems from five on."""
-    from audit.packs.translation.analysis import correlation_tables, read_references
-
-    return _tabled(correlation_tables(db.engine, read_references(reference), study, relations))
-
-
-@command("values contribute", INSPECT, "audit values contribute --reference parallel.csv --relations RTT,MCMT")
-def values_contribute(
-    db: Database = DATABASE,
-    study: Study = None,
-    reference: Annotated[Read | None, Told("as of audit values correlate; else there are no scores", "FILE")] = None,
-    relations: Annotated[Sequence[str], Told("these (default: the levels of MGMT)", "A,B", commas=True)] = (),
-) -> Reply:
-    """What each relation adds to the others: tables 2, 5 and 6 of the MGMT study."""
-    from audit.packs.translation.analysis import contribution_tables, read_references
-
-    references = read_references(reference) if reference else None
-    return _tabled(contribution_tables(db.engine, study, relations, references))
-
-
-@command("values levels", INSPECT, "audit values levels --domain topic --db mine.db")
-def values_levels(
-    db: Database = DATABASE,
-    study: Study = None,
-    domain: Annotated[str | None, Told("a column of the corpus (default: each corpus is one)", "ATTRIBUTE")] = None,
-    relations: Annotated[Sequence[str], Told("the levels, two at least (default: of MGMT)", "A,B", commas=True)] = (),
-) -> Reply:
-    """The MGMT score of each system: the mean share of satisfied levels, by domain."""
-    from audit.packs.translation.analysis import levels_tables
-
-    return _tabled(levels_tables(db.engine, study, relations, domain))
+    given = {"at": at, "reference": reference, "domain": domain, "independent": independent}
+    if unused := [name for name, value in given.items() if value and name != _USES.get(what, "reference")]:
+        raise AuditError(f"--{unused[0]} is not for {what}; leave it out")
+    references = analysis.read_references(reference) if reference else None
+    match what:
+        case "bounds":
+            return _tabled(analysis.bounds_tables(db.engine, study, relations, at or analysis.STEPS))
+        case "means" if len(relations) == 1:
+            return _tabled(analysis.means_tables(db.engine, relations[0], study, independent=independent))
+        case "correlate" if references:
+            return _tabled(analysis.correlation_tables(db.engine, references, study, relations))
+        case "contribute":
+            return _tabled(analysis.contribution_tables(db.engine, study, relations, references))
+        case "levels":
+            return _tabled(analysis.levels_tables(db.engine, study, relations, domain))
+    raise AuditError("values means is of one relation, --relations NAME, and values correlate needs --reference FILE")

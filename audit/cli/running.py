@@ -1,43 +1,27 @@
-"""Runs: the demo, runs and searches of systems on corpora, imported runs, and what there is to run."""
+"""Runs: the demo, runs and searches of systems on corpora, and runs from elsewhere."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 from audit.cli.console import Reply, answer, chatter_to_stderr, one_by_one, say, table
-from audit.cli.options import (
-    DATA,
-    DATABASE,
-    INSPECT,
-    START,
-    Database,
-    Db,
-    Read,
-    Workers,
-    Written,
-    as_options,
-    command,
-)
-from audit.errors import AuditError, UnknownName
+from audit.cli.options import DATA, DATABASE, INSPECT, START, Database, Db, Read, Workers, Written, as_options, command
+from audit.errors import AuditError
 from audit.judging.options import WordsOptions
-from audit.keys import canonical
 from audit.options import Told
-from audit.runner.options import TIME_LIMIT, CorpusOptions, RunOptions, SearchOptions
+from audit.runner.options import CorpusOptions, RunOptions, SearchOptions
 
-SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")
-CORPORA = (("rotten-tomatoes", 2000), ("imdb", 200))
-"""Of the demo: sentences and documents, and how many of each."""
-ACCOUNTS = (("anna", "annotator"), ("ben", "annotator"), ("ada", "adjudicator"), ("mia", "manager"))
-PASSWORD = "audit-demo"
-HTML, DEMO = Written("audit-demo.html"), Db("audit-demo.db")
-OfTask = Annotated[str | None, Told("only for this task", "TASK")]
+DEMO_SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")
+DEMO_CORPORA = {"rotten-tomatoes": 2000, "imdb": 200}
+DEMO_ACCOUNTS = {"anna": "annotator", "ben": "annotator", "ada": "adjudicator", "mia": "manager"}
+DEMO_PASSWORD = "audit-demo"
 
 
 @command("demo", START, "audit demo --no-serve --workers 2")
 def demo(
     no_serve: Annotated[bool, Told("stop after the report")] = False,
-    db: Database = DEMO,
-    html: Annotated[Written, Told("where the report is written", "FILE")] = HTML,
+    db: Database = Db("audit-demo.db"),  # noqa: B008
+    html: Annotated[Written, Told("where the report is written", "FILE")] = Written("audit-demo.html"),  # noqa: B008
     port: Annotated[int, Told("port of the app", "P")] = 8501,
     workers: Workers = None,
 ) -> None:
@@ -53,9 +37,9 @@ def demo(
 
     if not no_serve:
         check_port(port, "localhost")
-    for name, limit in CORPORA:
-        say(f"Running {len(SYSTEMS)} systems on {limit:,} rows of {name}.")
-        ran = run([name], SYSTEMS, db, options=RunOptions(limit=limit, workers=workers))
+    for name, limit in DEMO_CORPORA.items():
+        say(f"Running {len(DEMO_SYSTEMS)} systems on {limit:,} rows of {name}.")
+        ran = run([name], DEMO_SYSTEMS, db, options=RunOptions(limit=limit, workers=workers))
         say("\n".join(ran.lines))  # type: ignore[arg-type]
     gold = answer_with_gold(db.engine)
     ask_next(db.engine, SampleOptions(base=BASE, follow_ups=AUDITED_FOLLOW_UPS))
@@ -63,11 +47,10 @@ def demo(
     answer(report(db), as_json=False)
     report(db, html=html)
     present = {account.name for account in list_accounts(db.engine)}
-    for name, role in ACCOUNTS:
-        if name not in present:
-            add_account(db.engine, name, role, PASSWORD)
-    people = "\n".join(f"  {name:6} {role}" for name, role in ACCOUNTS)
-    say(f"Accounts of the app, all with the password {PASSWORD}:\n{people}")
+    for name in [name for name in DEMO_ACCOUNTS if name not in present]:
+        add_account(db.engine, name, DEMO_ACCOUNTS[name], DEMO_PASSWORD)
+    people = "\n".join(f"  {name:6} {role}" for name, role in DEMO_ACCOUNTS.items())
+    say(f"Accounts of the app, all with the password {DEMO_PASSWORD}:\n{people}")
     db.engine.dispose()
     if no_serve:
         say(f"See the app with: audit app --db {db}")
@@ -86,35 +69,26 @@ def waiting_of(engine: Any) -> tuple[dict[str, int], str]:
     return {"waiting": waiting, "audits": behind}, sentence
 
 
-@command(
-    "run",
-    START,
-    "audit run --corpus rotten-tomatoes --systems vader,textblob --limit 500",
-    "audit run --db mine.db --corpus reviews.csv --systems vader,mine:classify --relations MR1.1,MR3.1 --json",
-)
+@command("run", START, "audit run --corpus reviews.csv --systems vader,mine:classify --relations MR1.1,MR3.1")
 def run(
-    corpus: Annotated[
-        list[str],
-        Told("of audit corpora; a table (CSV ...); paws-x:FILE, lcsts:FILE, thucnews:FOLDER, recorded:PATH; repeatable",
-             "NAME|FILE"),
-    ],
-    systems: Annotated[
-        Sequence[str],
-        Told("of audit systems, module:name, http:FILE.toml, chat:FILE.toml, transformers:MODEL, command:FILE.toml, "
-             "recorded:PATH, seq2seq:MODEL", "A,B", commas=True),
-    ],
+    corpus: Annotated[Sequence[str], Told("of audit corpora, or a table (CSV ...); repeatable", "NAME|FILE")],
+    systems: Annotated[Sequence[str], Told("of audit systems, module:name, http:FILE.toml ...", "A,B", commas=True)],
     db: Database = DATABASE,
     dry_run: Annotated[bool, Told("ask and store nothing: say what would be asked, and what it costs")] = False,
     read: CorpusOptions = CorpusOptions(),
     options: RunOptions = RunOptions(),
     words: WordsOptions = WordsOptions(),
-) -> Reply:  # fmt: skip
+) -> Reply:
     """Make and check metamorphic groups; repeat it to resume.
 
     See runs (docs/how-to/run.md). A system with stored outputs is asked three of them again, and the run stops where
     it answers differently now (name it NAME@VERSION then). A run that a limit stops ends with status 3."""
     from audit.relations.registry import with_lines
+    from audit.runner.budget import Budget
+    from audit.runner.executors import executor_of
     from audit.runner.fitting import fitting_all
+    from audit.runner.progress import Bar
+    from audit.runner.run import run as run_study
     from audit.runner.studies import Later
 
     corpora = [read.corpus(name) for name in dict.fromkeys(corpus)]
@@ -132,28 +106,16 @@ def run(
             for source in corpora:
                 set_words(engine, task, source.name, own, change=words.change_words)
 
-    database = Later(db, begin)
-    results = _run_all(database, studies, systems, options)
+    database, budget, results = Later(db, begin), Budget(options), []
+    with chatter_to_stderr(), executor_of(options) as executor:
+        for source, relations in studies:
+            with Bar(source.name, say=say) as bar:
+                results.append(run_study(database, source, systems, relations, executor, options, bar, budget))
     lines = [as_options(line, "retry_errors") for ran in results for line in ran.lines()]
     lines += [line for source in corpora for line in _of_gold(source)]
     documents = [ran.as_json() for ran in results]
     made = any(len(ran.without_groups) < len(ran.relations) for ran in results)
     return Reply(documents if len(documents) > 1 else documents[0], lines, _next(database.engine, db) if made else ())
-
-
-def _run_all(database: Any, studies: Sequence[Any], systems: Sequence[str], options: RunOptions) -> list[Any]:
-    """Run on each corpus, with one budget for all."""
-    from audit.runner.budget import Budget
-    from audit.runner.executors import executor_of
-    from audit.runner.progress import Bar
-    from audit.runner.run import run as run_study
-
-    budget, results = Budget(options), []
-    with chatter_to_stderr(), executor_of(options) as executor:
-        for source, relations in studies:
-            with Bar(source.name, say=say) as bar:
-                results.append(run_study(database, source, systems, relations, executor, options, bar, budget))
-    return results
 
 
 def _forecast(studies: Sequence[Any], systems: Sequence[str], db: str, options: RunOptions) -> Reply:
@@ -166,22 +128,16 @@ def _forecast(studies: Sequence[Any], systems: Sequence[str], db: str, options: 
     sampled = [(Sampled(source, options.seed, options.limit), relations) for source, relations in studies]
     with chatter_to_stderr(), executor_of(options) as executor:
         rows = forecasts(sampled, systems, executor, readable(db), options)
-    shown = [
-        {name.replace("_", " "): one[name] for name in ("system", "inputs", "stored", "to_ask", "calls", "characters")}
-        | {"tokens": one["tokens"], "seconds at least": None if one["seconds"] is None else round(one["seconds"])}
-        | {"cost": "no price in its file" if one["cost"] is None else f"{one['cost']:,.4g} {one['currency']}"}
-        for one in rows
-    ]
-    lines = [
-        f"{one['system']}: all is at least, since what these groups want next depends on what it says: "
-        f"{', '.join(f'{number:,} of {relation}' for relation, number in one['hanging'].items())}."
-        for one in rows
-        if not one["exact"]
-    ]
-    if not all(one["tokens_counted"] for one in rows):
+    shown = ("system", "inputs", "stored", "to_ask", "calls", "characters", "tokens", "seconds", "cost", "currency")
+    lines = []
+    for row in rows:
+        if not row["exact"]:
+            more = ", ".join(f"{number:,} of {relation}" for relation, number in row["hanging"].items())
+            lines.append(f"{row['system']}: at least; what these groups ask next depends on what it says: {more}.")
+    if not all(row["tokens_counted"] for row in rows):
         lines.append("A token is taken to have four characters, where a system has no tokenizer of its own.")
     lines.append("Nothing was asked, nothing was stored. `audit check` measures how long a request takes.")
-    return Reply(rows, [*table(shown), *lines])
+    return Reply(rows, [*table(rows, *shown), *lines])
 
 
 def _of_gold(corpus: Any) -> list[str]:
@@ -212,15 +168,11 @@ def runs(db: Database = DATABASE) -> Reply:
     from audit.runner.studies import runs
 
     rows = runs(db.engine)
-    shown = [row | {"number": f"#{row['number']}", "finished": f"{row['finished']:.0%}"} for row in rows]
-    return Reply(rows, table(shown))
+    return Reply(rows, table([row | {"finished": f"{row['finished']:.0%}"} for row in rows]))
 
 
 @command("import-run", DATA, "audit import-run ours.jsonl --db ours.db")
-def import_run(
-    file: Annotated[Read, Told("the file", "FILE.jsonl", argument=True)],
-    db: Database = DATABASE,
-) -> Reply:
+def import_run(file: Annotated[Read, Told("the file", "FILE.jsonl", argument=True)], db: Database = DATABASE) -> Reply:
     """Bring a run of your own: groups, outputs, verdicts as JSONL.
 
     A group a line (docs/formats.md). The same file again changes nothing."""
@@ -238,7 +190,7 @@ def import_run(
 @command("search", INSPECT, "audit search --corpus reviews.csv --systems vader --budget 30 --out found.jsonl")
 def search(
     corpus: Annotated[str, Told("as of audit run", "NAME|FILE")],
-    systems: Annotated[Sequence[str], Told("the one to search, as of audit run", "NAME", commas=True)],
+    systems: Annotated[str, Told("the one to search, as of audit run", "NAME")],
     db: Database = DATABASE,
     out: Annotated[Written | None, Told("what was found: CSV, or JSONL (for audit export --search)", "FILE")] = None,
     read: CorpusOptions = CorpusOptions(),
@@ -255,143 +207,22 @@ def search(
     from audit.runner.search import searchable
     from audit.runner.studies import Later
 
-    if len(systems) != 1:
-        raise AuditError(f"--systems {','.join(systems)}: search one system at a time")
     if out is not None and not out.endswith((".csv", ".jsonl")):
         raise AuditError(f"--out {out}: the name ends with .csv or .jsonl, which says how it is written")
     source = read.corpus(corpus)
     options = replace(options, parameters=with_lines(source.task, options.parameters))
     relations = searchable(source, options)
     with chatter_to_stderr(), executor_of(options) as executor, Bar(source.name, say=say) as bar:
-        result = search_corpus(Later(db), source, systems[0], relations, executor, options, bar)
+        result = search_corpus(Later(db), source, systems, relations, executor, options, bar)
     if out is not None:
         result.write(out)
-    document = result.as_json()
     rows = [
-        {
-            "relation": found.relation,
-            "changed": f"{found.changed:.0%}",
-            "fall": f"{found.fall:+.2f}",
-            "calls": one.calls,
-            "row": one.row,
-            "becomes": " | ".join(text[:80] for text in found.follow_ups[-1].texts),
-        }
+        {"relation": found.relation, "changed": found.changed, "fall": found.fall, "calls": one.calls, "row": one.row}
+        | {"becomes": " | ".join(text[:80] for text in found.follow_ups[-1].texts)}
         for one in result.violated[:10]
         if (found := one.violation)
     ]
+    document = result.as_json()
     about = {name: value for name, value in document.items() if isinstance(value, str | int | float)}
     lines = [*one_by_one([about]), "", f"The strongest of {len(result.violated):,} violations:", *table(rows)]
     return Reply(document, lines, status=3 if result.stopped else 0)
-
-
-@command("relations", DATA, "audit relations --task sentiment --language en", "audit relations typos --task sentiment")
-def relations(
-    name: Annotated[str | None, Told("this one alone, with all that is known of it", "NAME", argument=True)] = None,
-    task: OfTask = None,
-    language: Annotated[str | None, Told("only those that read this language", "CODE")] = None,
-) -> Reply:
-    """The relations there are.
-
-    `carries`: of which answers about a source it is known what is right of the follow-ups (everything, partly,
-    nothing); `default`: that a run takes it which names no relations. What stands behind a summary in brackets can be
-    changed with `audit run --set`. A NAME, and the JSON, also say what a relation keeps, and may break."""
-    from audit.relations import all_relations
-    from audit.relations.registry import find_relation
-    from audit.tasks import TASKS
-
-    _check_task(task)
-    found = all_relations(task)
-    if name is not None:
-        found = [one for of in ([task] if task else sorted(TASKS)) if (one := find_relation(of, name))]
-        if not found:
-            raise UnknownName("relation", name, sorted({relation.name for relation in all_relations(task)}))
-    found = [one for one in found if language is None or one.speaks(language)]
-    if not found:
-        raise AuditError(f"no relation reads {language!r}; leave it out to see them all", parameter="language")
-    rows = [_row_of(relation) for relation in found]
-    if name is not None:
-        return Reply(rows, one_by_one(rows))
-    shown = ("relation", "task", "family", "unit", "languages", "default", "carries", "summary")
-    columns = [{column: row[column] for column in shown} for row in rows]
-    for row, relation in zip(columns, found, strict=True):
-        if settings := ", ".join(f"{name}={canonical(value)}" for name, value in relation.params.items()):
-            row["summary"] += f" ({settings})"
-    return Reply(rows, table(columns))
-
-
-def _row_of(relation: Any) -> dict[str, Any]:
-    from audit.tasks import get_task
-
-    own = {name: getattr(relation, name) for name in ("task", "family", "unit", "languages", "default")}
-    carry = relation.carry
-    own |= {"preserves_truth": carry.preserves_truth, "carries": carry.reach(get_task(relation.task).labels)}
-    own |= {name: getattr(relation, name) for name in ("summary", "keeps", "may_break")}
-    return {"relation": relation.name} | own | {"languages": list(relation.languages)}
-
-
-@command("systems", DATA, "audit systems", "audit systems --pairs")
-def systems(
-    task: OfTask = None, pairs: Annotated[bool, Told("instead, the pairs of languages of those that translate")] = False
-) -> Reply:
-    """The systems there are.
-
-    `needs` is the line that installs what is missing. Below stand the ways to name one of your own."""
-    from audit.systems import listing, pair_listing, ways
-
-    _check_task(task)
-    rows = pair_listing(task) if pairs else listing(task)
-    return Reply(rows, table(rows) if pairs else [*table(rows), "", f"or one of your own: {', '.join(ways())}"])
-
-
-@command("check", DATA, "audit check vader", "audit check http:service.toml --corpus rotten-tomatoes --json")
-def check(
-    system: Annotated[str, Told("as in audit run --systems", "SYSTEM", argument=True)],
-    texts: Annotated[
-        Sequence[str],
-        Told("a text to ask about; repeatable; for a task on pairs every two are one", "TEXT", "--text"),
-    ] = (),
-    corpus: Annotated[str | None, Told("ask about its first three sources instead", "NAME|FILE")] = None,
-    time_limit: Annotated[float, Told("that it may take to load, and for an input", "SECONDS")] = TIME_LIMIT,
-    read: CorpusOptions = CorpusOptions(),
-) -> Reply:
-    """Ask a system a few inputs: what it says, how long, what cost.
-
-    Nothing is stored. Where it answers none, the exit status is 2."""
-    from audit.runner.trials import check_system, refuse_absent
-
-    _check_task(read.task)
-    source = read.corpus(corpus) if corpus else None
-    with chatter_to_stderr():
-        check = check_system(system, texts=texts, corpus=source, task=read.task, limit=time_limit)
-    refuse_absent(check)
-    rows = [
-        {
-            "text": " | ".join(answer.texts)[:60],
-            "output": str(answer.error or answer.label or answer.text or "")[:60],
-            "score": None if answer.score is None else f"{answer.score:.3f}",
-            "seconds": f"{answer.seconds:.3f}",
-        }
-        for answer in check.answers
-    ]
-    document = check.as_json()
-    about = {name: value for name, value in document.items() if name != "answers"}
-    return Reply(document, [*table(rows), "", *one_by_one([about])])
-
-
-@command("corpora", DATA, "audit corpora")
-def corpora(task: OfTask = None) -> Reply:
-    """The corpora there are.
-
-    `size` counts rows. `task` is the task with its label scheme, where it has one."""
-    from audit.corpora import listing
-
-    _check_task(task)
-    rows = listing(task)
-    return Reply(rows, table(rows))
-
-
-def _check_task(task: str | None) -> None:
-    from audit.tasks import get_task
-
-    if task is not None:
-        get_task(task)

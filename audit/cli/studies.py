@@ -1,4 +1,4 @@
-"""Plans of studies: check, store, freeze and carry them out."""
+"""Plans of studies: show, store, freeze and carry them out."""
 
 import os
 from typing import Annotated, Any
@@ -10,16 +10,8 @@ from audit.options import Told
 from audit.runner.options import RunOptions
 
 Name = Annotated[str, Told("of the plan", "NAME", argument=True)]
-PlanFile = Annotated[Read, Told("the plan, TOML", "FILE", argument=True)]
 
-group(
-    "study",
-    STUDY,
-    """Plans of studies: check, store, freeze and carry them out.
-
-    See studies (docs/how-to/studies.md). Whoever has the database may do all of it; in the app, managers may.
-    """,
-)
+group("study", STUDY, "Plans of studies: show, store, freeze and carry them out.\n\nSee docs/how-to/studies.md.")
 
 
 @command("study example", STUDY, "audit study example")
@@ -30,19 +22,47 @@ def study_example() -> None:
     tell(example(), end="")
 
 
-@command("study check", STUDY, "audit study check films.toml")
-def study_check(file: PlanFile) -> Reply:
-    """Say what a plan's file plans, or every mistake in it."""
-    from audit.studies.plan import read_plan_file, to_toml
+@command("study show", STUDY, "audit study show", "audit study show films.toml", "audit study show films --toml")
+def study_show(
+    plan: Annotated[Read | None, Told("a plan's name, or its file (.toml)", "PLAN", argument=True)] = None,
+    toml: Annotated[bool, Told("the last version as a file, nothing else")] = False,
+    db: Database = DATABASE,
+) -> Reply:
+    """A plan and what each version changed; of a file every mistake.
 
-    plan = read_plan_file(file)
-    return Reply(
-        {"name": plan.name, "content": plan.content()}, [f"{file} is a plan:", "", *to_toml(plan).splitlines()]
-    )
+    Without a PLAN, the plans there are: a study is held to the first frozen version. `by` is `null` where something was
+    done on the command line."""
+    from audit.studies.plan import SUFFIX, read_plan_file, to_toml
+    from audit.studies.versions import all_versions, change_text, frozen_version, steps, versions
+
+    if plan is None:
+        with db.engine.connect() as connection:
+            plans = all_versions(connection)
+        rows = []
+        for name, history in plans.items():
+            frozen, last = frozen_version(history), history[-1]
+            row = {"name": name, "version": last.version, "stored_at": _time(last.at)}
+            row |= {"frozen_version": frozen and frozen.version, "frozen_at": frozen and _time(frozen.at)}
+            rows.append(row | {key: last.content["study"][key] for key in ("corpus", "limit")})
+        return Reply(rows, table(rows))
+    if plan.lower().endswith(SUFFIX):
+        read = read_plan_file(plan)
+        return Reply({"name": read.name, "content": read.content()}, to_toml(read).splitlines())
+    history = versions(db.engine, plan)
+    changed = {version.version: changes for version, changes in steps(history)}
+    rows, shown = [], []
+    for version in history:
+        row = {"version": version.version, "frozen": version.frozen, "at": _time(version.at), "by": version.by}
+        changes = changed.get(version.version, [])
+        rows.append(row | {"changes": [vars(change) for change in changes]})
+        shown.append(row | {"changes": "; ".join(map(change_text, changes))})
+    written = to_toml(history[-1].plan()).splitlines()
+    document = {"name": history[-1].name, "content": history[-1].content, "versions": rows}
+    return Reply(document, written if toml else [*table(shown), "", *written])
 
 
 @command("study set", STUDY, "audit study set films.toml --db mine.db")
-def study_set(file: PlanFile, db: Database = DATABASE) -> Reply:
+def study_set(file: Annotated[Read, Told("the plan, TOML", "FILE", argument=True)], db: Database = DATABASE) -> Reply:
     """Store a plan's file as the next version of the plan it names.
 
     Unless nothing changed. Once the plan is frozen, reports say what changed."""
@@ -68,59 +88,7 @@ def study_freeze(name: Name, db: Database = DATABASE) -> Reply:
     return Reply(document, None, ("study", "run", version.name, "--db", db))
 
 
-@command("study list", STUDY, "audit study list")
-def study_list(db: Database = DATABASE) -> Reply:
-    """The plans there are. `frozen_version` is the first frozen one, to which a study is held."""
-    from audit.studies.versions import all_versions, frozen_version
-
-    with db.engine.connect() as connection:
-        plans = all_versions(connection)
-    rows = []
-    for name, history in plans.items():
-        frozen, last = frozen_version(history), history[-1]
-        row = {"name": name, "version": last.version, "frozen_at": _time(frozen.at) if frozen else None}
-        row |= {"frozen_version": frozen.version if frozen else None, "stored_at": _time(last.at)}
-        rows.append(row | {key: last.content["study"][key] for key in ("corpus", "limit")})
-    return Reply(rows, table(rows))
-
-
-@command("study show", STUDY, "audit study show films --toml")
-def study_show(
-    name: Name,
-    toml: Annotated[bool, Told("the last version as a file, nothing else")] = False,
-    db: Database = DATABASE,
-) -> Reply:
-    """A plan, its versions, and what each changed. `by` is `null` where it was done on the command line."""
-    from audit.studies.plan import to_toml
-    from audit.studies.versions import change_text, steps, versions
-
-    history = versions(db.engine, name)
-    changed = {version.version: changes for version, changes in steps(history)}
-    rows = [
-        {
-            "version": version.version,
-            "frozen": version.frozen,
-            "at": _time(version.at),
-            "by": version.by,
-            "changes": [vars(change) for change in changed.get(version.version, ())],
-        }
-        for version in history
-    ]
-    shown = [
-        row | {"changes": "; ".join(map(change_text, changed.get(version.version, ())))}
-        for row, version in zip(rows, history, strict=True)
-    ]
-    written = to_toml(history[-1].plan()).splitlines()
-    document = {"name": history[-1].name, "content": history[-1].content, "versions": rows}
-    return Reply(document, written if toml else [*table(shown), "", *written])
-
-
-@command(
-    "study run",
-    STUDY,
-    "audit study run films --db mine.db",
-    "audit study run films.toml --workers 2 --json",
-)
+@command("study run", STUDY, "audit study run films --db mine.db", "audit study run films.toml --workers 2 --json")
 def study_run(
     plan: Annotated[Read, Told("name of a stored plan, or a file that ends in .toml", "PLAN", argument=True)],
     db: Database = DATABASE,
@@ -130,21 +98,11 @@ def study_run(
 ) -> Reply:
     """Carry out a plan: run, draw, let gold answer. Repeat it to resume."""
     from audit.runner.progress import Bar
-    from audit.studies.jobs import DATABASE as VARIABLE
-    from audit.studies.jobs import running_job
     from audit.studies.plan import SUFFIX, read_plan_file
     from audit.studies.versions import set_plan, versions
 
     if job is not None:
-        where = os.environ.get(VARIABLE)
-        if not where:
-            raise AuditError(f"--job takes the database from the variable {VARIABLE}, which is not set; leave it out")
-        if hasattr(os, "nice"):
-            os.nice(10)  # people who judge on this machine go before
-        engine = Db(where).engine
-        with running_job(engine, job) as (worker, by):
-            most = max(1, (os.cpu_count() or 1) - 1) if workers is None else workers
-            _carry_out(engine, versions(engine, plan)[-1].plan(), most, watcher=worker, begin=worker.step, by=by)
+        _work_at_job(plan, job, workers)
         return Reply({}, [])
     if plan.lower().endswith(SUFFIX):
         content = read_plan_file(plan)
@@ -159,6 +117,22 @@ def study_run(
     lines.append(f"{done.asked.asked:,} texts asked ({done.asked.texts:,} new).")
     lines.append(f"{done.waiting:,} questions wait for people.")
     return Reply(done.as_json(), lines, ("app", "--db", db))
+
+
+def _work_at_job(plan: str, job: int, workers: int | None) -> None:
+    from audit.studies.jobs import DATABASE as VARIABLE
+    from audit.studies.jobs import running_job
+    from audit.studies.versions import versions
+
+    where = os.environ.get(VARIABLE)
+    if not where:
+        raise AuditError(f"--job takes the database from the variable {VARIABLE}, which is not set; leave it out")
+    if hasattr(os, "nice"):
+        os.nice(10)  # people who judge on this machine go before
+    engine = Db(where).engine
+    with running_job(engine, job) as (worker, by):
+        most = max(1, (os.cpu_count() or 1) - 1) if workers is None else workers
+        _carry_out(engine, versions(engine, plan)[-1].plan(), most, watcher=worker, begin=worker.step, by=by)
 
 
 def _carry_out(engine: Any, plan: Any, workers: int | None, **how: Any) -> Any:

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, case, func, select, true
 
 import audit
-from audit.corpora import Corpus
+from audit.corpora import Row
 from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.false_satisfaction.cells import relation_labels
 from audit.messages import message
@@ -24,30 +24,55 @@ from audit.store import rows_among
 from audit.store.bulk import LIMIT
 from audit.store.core import group, input_table, member, relation, source, study, verdict
 from audit.store.outcomes import integers
-from audit.tasks import Input
+from audit.tasks import Input, Output, get_task
 from audit.text import Analysis
 
 _Pair = tuple[Input, list[Input]]
 _QUANTILES = {"least": 0.0, "low": 0.05, "median": 0.5, "high": 0.95, "most": 1.0}
 
 
-def made_of(maker: Relation, corpus: Corpus, number: int, seed: int = 0) -> tuple[list[dict[str, Any]], int]:
-    """Return what a relation makes of a corpus's sources, taken at random until so many make a group: the row, the
-    source's texts and those of its follow-ups; and how many sources were tried.
-
-    Raises AuditError for a relation whose follow-ups depend on what a system says.
-    """
-    if not isinstance(maker, Fixed):
-        raise AuditError(f"what {maker.name!r} makes depends on what a system says; see it with audit run and the app")
-    rows, groups, tried = list(corpus.rows()), list[dict[str, Any]](), 0
+def made_of(maker: Relation, rows: Iterable[Row], number: int, seed: int = 0) -> tuple[list[dict[str, Any]], int]:
+    """Return what a relation makes of rows, taken at random until so many make a group: the row, the source's texts and
+    those of its follow-ups; and how many sources were tried."""
+    rows, groups, tried = list(rows), list[dict[str, Any]](), 0
     random.Random(f"{seed} {maker.name}").shuffle(rows)
     while tried < len(rows) and len(groups) < number:
         row, tried = rows[tried], tried + 1
         analysis = Analysis(row.input.text, row.input.languages[0])
-        if follow_ups := maker.follow_ups(Source(row.input, analysis, f"{seed} {row.key}")):
+        if follow_ups := _follow_ups(maker, Source(row.input, analysis, f"{seed} {row.key}", row.gold)):
             texts = [list(item.texts) for item in follow_ups]
             groups.append({"row": row.key, "source": list(row.input.texts), "follow_ups": texts})
     return groups, tried
+
+
+def _follow_ups(maker: Relation, source: Source) -> list[Input]:
+    """Return the follow-ups of a source; where they depend on what a system says, its gold label stands for that."""
+    if isinstance(maker, Fixed):
+        return maker.follow_ups(source)
+    if get_task(maker.task).question_kind == "pair":
+        raise AuditError(f"what {maker.name!r} makes depends on a system's texts; see it with audit run and the app")
+    made: list[Input] = []
+    steps = maker.steps(source)
+    try:
+        members = next(steps)
+        while source.gold is not None:
+            made += [member.input for member in members if member.role == "follow_up"]
+            members = steps.send([Output(source.gold, 1.0) for _ in members])
+    except StopIteration as end:
+        return made if end.value is not None else []
+    return []
+
+
+def stored_rows(engine: Engine, study_id: int | None = None) -> tuple[str, list[Row]]:
+    """Return the task of a study of the database, the last one where none is named, and its sources as rows."""
+    with engine.connect() as connection:
+        only = true() if study_id is None else study.c.id == study_id
+        found = connection.execute(select(study).where(only).order_by(study.c.id.desc())).first()
+        if found is None:
+            raise AuditError(message("cells.no_study", study=study_id) if study_id else message("cells.no_studies"))
+        query = _OF_SOURCES.add_columns(source.c.row, source.c.gold).where(source.c.study_id == found.id)
+        rows = connection.execute(query).all()
+    return found.task, [Row(row.row, Input.stored(row.texts, row.languages), row.gold) for row in rows]
 
 
 def made_lines(name: str, groups: Sequence[Mapping[str, Any]], tried: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""`audit export --format training`: texts with the labels that answers settle, to train or to patch a system on.
+"""`audit training-data`: texts with the labels that answers settle, to train or to patch a system on.
 
 A text is in it where its label is settled: answered directly, or carried by a relation from that about its source.
 A direct answer goes before carried ones; of several carried ones what all allow is taken. Sources that share a text, or

@@ -40,7 +40,6 @@ def relation(
     preserves: Literal["label"] | Sequence[str] | None = None,
     unit: Literal["sentence", "document", "any"] = "any",
     languages: Sequence[str] = ANY,
-    family: str = "own",
     version: str | None = None,
     question: str | Mapping[str, str] = "",
 ) -> Callable[[Rewrite], Rewrite]:
@@ -52,7 +51,7 @@ def relation(
     that every right answer about the source is right about the follow-up, a list of labels that these are; None: people
     must be asked. `version` names the follow-ups (default: that of the function's source). `question` is what people
     are asked about a group, *yes* where the relation holds. Defining the same name again replaces it. Raises
-    UnknownName, and AuditError for a name of a built-in relation.
+    UnknownName, and AuditError for a name of a built-in relation and for functions that cannot be called so.
 
     >>> import audit
     >>> @audit.relation("MINE.1", check=audit.equivalent, preserves="label")
@@ -61,17 +60,18 @@ def relation(
     ...     return text.upper()
     """
     carry = nothing if preserves is None else unchanged if preserves == "label" else stays(*preserves)
+    _parameters(check, f"the check of relation {name!r} takes the outputs, in one list", 1)
 
     def register(function: Rewrite) -> Rewrite:
-        summary = (inspect.getdoc(function) or function.__name__).strip().splitlines()[0]
+        wanted = f"the function of relation {name!r} takes the text, or the text and a random.Random"
         replace_relation(
             Plain(
                 task=base_of(get_task(task).name),
                 name=name,
-                family=family,
-                summary=summary,
+                family="own",
+                summary=(inspect.getdoc(function) or function.__name__).strip().splitlines()[0],
                 unit=unit,
-                perturb=_TextFunction(name, function, _takes_random(name, function)),
+                perturb=_TextFunction(name, function, _parameters(function, wanted, 1, 2) == 2),
                 check=check,
                 carry=carry,
                 languages=tuple(languages),
@@ -85,18 +85,18 @@ def relation(
     return register
 
 
-def _takes_random(name: str, function: Callable[..., Any]) -> bool:
+def _parameters(function: Callable[..., Any], wanted: str, *numbers: int) -> int:
+    """Return with how many values a function is to be called, the most of these numbers. Raises AuditError, which says
+    what is `wanted`, where it can be called with none of them."""
     try:
         signature = inspect.signature(function)
     except ValueError:  # some functions in C do not say what they take
-        return False
-    takes_random = len(signature.parameters) > 1
-    try:
-        signature.bind(*range(1 + takes_random))
-    except TypeError as problem:
-        wanted = "takes the text, or the text and a random.Random"
-        raise AuditError(f"the function of relation {name!r} {wanted} ({problem})") from None
-    return takes_random
+        return numbers[0]
+    for number in sorted(numbers, reverse=True):
+        with suppress(TypeError):
+            signature.bind(*range(number))
+            return number
+    raise AuditError(f"{wanted}, not {signature}")
 
 
 @dataclass(frozen=True)
@@ -116,25 +116,6 @@ class _TextFunction:
             wanted = "it must return a text, texts or None, and no empty text"
             raise AuditError(f"the function of relation {self.name!r} returned {texts!r:.80}; {wanted}")
         return list(texts)
-
-
-@dataclass(frozen=True)
-class _OfferedSystem:
-    """A caller's function or object, with the name, version, tasks and languages that it may lack."""
-
-    system: Any
-    name: str
-    version: str
-    tasks: tuple[str, ...]
-    languages: tuple[str, ...]
-    remark: str | None = None
-
-    def __getattr__(self, name: str) -> Any:
-        # For parts that an object may have or not: predict, settings, prepare ...
-        return getattr(self.system, name)
-
-    def __call__(self, *texts: Any) -> Any:
-        return self.system(*texts)
 
 
 def judge_of(judge: object, name: str | None) -> Judge:
@@ -184,19 +165,15 @@ def _register(key: str | None, system: object, corpus: Corpus) -> str:
         raise AuditError(f"systems has the name {name!r}; it must have a letter, and no colon")
     if inspect.isclass(system):
         system = system()
+    told: dict[str, Any] = {}
     if not is_system(system):
-        version, remark = getattr(system, "version", None), getattr(system, "remark", None)
-        if not isinstance(version, str | int | float):
-            if not callable(system) and not callable(getattr(system, "predict", None)):
-                wanted = "it must be a function of a text, or an object with predict(texts) or __call__(text)"
-                raise AuditError(f"system {name!r} is a {type(system).__name__}, which cannot be called; {wanted}")
-            version = _version_of(system)
-            _offered[name] = system, version
-        tasks = tuple(getattr(system, "tasks", None) or (corpus.task,))
-        languages = tuple(getattr(system, "languages", None) or ANY)
-        system = _OfferedSystem(system, name, str(version), tasks, languages, remark)
+        told = {"name": name, "tasks": (corpus.task,), "languages": ANY}
+        if not isinstance(getattr(system, "version", None), str | int | float):
+            found = _version_of(system)
+            _offered[name] = system, found
+            told |= {"version": found}
     module = sys.modules.get(getattr(system, "__module__", None) or "", ModuleType("notebook"))
-    offer_system(name, lambda: load(name, find=lambda: (system, module)))
+    offer_system(name, lambda: load(name, find=lambda: (system, module), told=told))
     return name
 
 

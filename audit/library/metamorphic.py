@@ -51,46 +51,23 @@ def metamorphic(
         import pytest
     except ModuleNotFoundError:
         raise NotInstalled("tests of relations are for pytest, which is absent; pip install pytest") from None
-    from audit.library.pytest_plugin import ACTIVE
-    from audit.library.study import ASKED
-
     if isinstance(relations, str) or not list(relations):
         raise AuditError(f"relations={relations!r}: name one or more in a list; each is a test")
     if not 0 <= max_violations <= 1:
         raise AuditError(f"max_violations={max_violations!r}: must be a share from 0 to 1")
-
     if version is not None and system is not None:
         raise AuditError("version is that of the decorated function; a system of its own has its own")
 
     def decorate(function: Callable[..., Any]) -> Callable[..., None]:
         if version is not None:
             function.version = version  # type: ignore[attr-defined]
-
-        compared = set[str]()
+        asked, compared = function if system is None else system, set[str]()
 
         @pytest.mark.parametrize("audit_relation", list(relations))
         def test(audit_relation: str, request: "pytest.FixtureRequest") -> None:
-            if not request.config.stash.get(ACTIVE, False):
-                pytest.skip("the plug-in of audit is switched off (-p no:audit)")
-            beside = request.path.parent / corpus if isinstance(corpus, str | Path) else None
-            texts = beside if beside is not None and beside.is_file() else corpus
-            asked, own = function if system is None else system, {"store": request.getfixturevalue("audit_store")}
-            mistake, checks, token = "", list[RelationCheck](), ASKED.set(compared)
-            try:
-                checks = _checks(texts, asked, audit_relation, own | options)
-            except AuditError as problem:
-                mistake = str(problem)  # failing here would show the problem twice
-            finally:
-                ASKED.reset(token)
-            if mistake:
-                pytest.fail(mistake, pytrace=False)
-            if not checks:
-                pytest.skip(f"{audit_relation} makes no group of this corpus")
-            over = [check for check in checks if (check.observed.value or 0) > max_violations]
-            if over:
-                pytest.fail("\n\n".join(_failure(check, max_violations) for check in over), pytrace=False)
-            for check in checks if system is not None else ():
-                function(*[check][: function.__code__.co_argcount])
+            for check in _passed(request, corpus, asked, audit_relation, max_violations, options, compared):
+                if system is not None:
+                    function(*[check][: function.__code__.co_argcount])
 
         test.metamorphic = True  # type: ignore[attr-defined]
         test.__name__, test.__qualname__ = function.__name__, function.__qualname__
@@ -98,6 +75,41 @@ def metamorphic(
         return test
 
     return decorate
+
+
+def _passed(
+    request: "pytest.FixtureRequest",
+    corpus: Any,
+    system: Any,
+    relation: str,
+    most: float,
+    options: dict[str, Any],
+    compared: set[str],
+) -> list[RelationCheck]:
+    """Return the checks of a relation where all are passed; else the test fails, or is skipped. `compared` are the
+    systems that were asked stored inputs again."""
+    import pytest
+
+    from audit.library.pytest_plugin import ACTIVE
+    from audit.library.study import ASKED
+
+    if not request.config.stash.get(ACTIVE, False):
+        pytest.skip("the plug-in of audit is switched off (-p no:audit)")
+    beside = request.path.parent / corpus if isinstance(corpus, str | Path) else None
+    texts = beside if beside is not None and beside.is_file() else corpus
+    mistake, checks, token = "", list[RelationCheck](), ASKED.set(compared)
+    try:
+        checks = _checks(texts, system, relation, {"store": request.getfixturevalue("audit_store")} | options)
+    except AuditError as problem:
+        mistake = str(problem)  # failing here would show the problem twice
+    finally:
+        ASKED.reset(token)
+    over = [check for check in checks if (check.observed.value or 0) > most]
+    if mistake or over:
+        pytest.fail(mistake or "\n\n".join(_failure(check, most) for check in over), pytrace=False)
+    if not checks:
+        pytest.skip(f"{relation} makes no group of this corpus")
+    return checks
 
 
 def run_in_turn(*arguments: Any, **options: Any) -> "Study":
@@ -112,20 +124,18 @@ def run_in_turn(*arguments: Any, **options: Any) -> "Study":
 
 
 def _checks(corpus: Any, system: Any, relation: str, options: dict[str, Any]) -> list[RelationCheck]:
-    """The check of a relation, or of each of those that a name stands for."""
+    """Return the check of a relation, or of each of those that a name stands for."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*no groups.*")  # which skips the test
-        study = run_in_turn(corpus, system, [relation], **{"progress": False, **options})
-    ran = study.ran
-    if ran is None:
-        raise TypeError("a study that audit.run returns has its run")
+        ran = (study := run_in_turn(corpus, system, [relation], **{"progress": False, **options})).ran
+    assert ran is not None
     if ran.counts.first_error is not None:
         raise AuditError(f"{relation}: the system failed, first with: {ran.counts.first_error}")
     if len(ran.systems) != 1:
         raise AuditError(f"system has {len(ran.systems)} systems; a test has one")
-    ((name, version),) = zip(ran.systems, ran.versions, strict=True)
+    named = f"{ran.systems[0]}@{ran.versions[0]}"
     keys = [_key(ran.study.task, one, options.get("parameters") or {}) for one in ran.relations]
-    checks = (check_relation(study.engine, ran.study.id, f"{name}@{version}", key) for key in keys)
+    checks = (check_relation(study.engine, ran.study.id, named, key) for key in keys)
     return [check for check in checks if check is not None]
 
 

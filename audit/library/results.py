@@ -1,4 +1,4 @@
-"""Typed results: the rates of a report with their intervals, orders and pairs; and agreement."""
+"""Typed results: the rates of a report with their intervals, orders and pairs; comparisons; agreement."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -22,9 +22,9 @@ from audit.reports.charts import LIGHT
 from audit.reports.compare import compare_sections, decide
 from audit.reports.document import Entry
 from audit.reports.first_page import first_lines, verdict
-from audit.reports.html import sections_in_html
+from audit.reports.html import sections_in_html, to_html, to_notebook
 from audit.reports.options import CoefficientOptions, StandingOptions
-from audit.reports.ratings import RATING, Rated
+from audit.reports.ratings import RATING, Rated, Repeats, once
 from audit.reports.sections import false_chart, notes_of, rates_chart, to_terminal
 from audit.reports.tables import printed, to_text
 from audit.reports.words import Estimate, Say, estimate, signature_line
@@ -32,8 +32,6 @@ from audit.user_models import checked_arguments
 
 if TYPE_CHECKING:
     import altair as alt
-
-Chart = Literal["rates", "false"]
 
 
 class Row(SimpleNamespace):
@@ -57,6 +55,17 @@ def _value(value: Any) -> Any:
     return tuple(map(_value, value)) if isinstance(value, list) else value
 
 
+def _flat(entry: Mapping[str, Any], *ends: str) -> dict[str, Any]:
+    """Return the values of an entry; of an estimate its value, and these ends in columns of their own."""
+    flat: dict[str, Any] = {}
+    for name, value in entry.items():
+        if isinstance(value, Mapping):
+            flat |= {name: value["value"], **{f"{name}_{end}": value[end] for end in ends}}
+        else:
+            flat[name] = value
+    return flat
+
+
 class Relations(dict[str, Row]):
     """Results by relation. Where several corpora or tasks have a relation, its key is `relation · corpus`."""
 
@@ -72,8 +81,6 @@ class Relations(dict[str, Row]):
 
 class _Printed:
     """A result that is its JSON document, prints itself, and equals those with the same document."""
-
-    document: Any
 
     def __init__(self, document: Any):
         self.document = document
@@ -92,8 +99,6 @@ class _Printed:
 class Report(_Printed):
     """Observed and genuine rates, orders before and after. `document` is that of `audit report --json`."""
 
-    document: Entry
-
     @cached_property
     def cells(self) -> tuple[Row, ...]:
         """One for each relation and system of each corpus."""
@@ -107,8 +112,8 @@ class Report(_Printed):
     @property
     def decisions(self) -> tuple[Row, ...]:
         """Which system is best, for each task: `state` (sure, likely, open, level, looks, apart, unknown, one_system),
-        the `systems` that are or may be best, a `sentence`, their `scores`, and `accuracy` on texts with gold."""
-        return tuple(map(_decision, self.document["decisions"]))
+        the `systems` that are or may be best, a `sentence`, the `ranking` of all, and `accuracy` on texts with gold."""
+        return tuple(_row(row | {"sentence": verdict(row)}) for row in self.document["decisions"])
 
     @property
     def decision(self) -> Row | None:
@@ -126,11 +131,6 @@ class Report(_Printed):
         return estimate(self.document["overall"]["sr_genuine"])
 
     @property
-    def headlines(self) -> tuple[str, ...]:
-        """The report in a few sentences, the decision first."""
-        return tuple(first_lines(self.document))
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """What a reader has to know of the numbers."""
         return tuple(notes_of(self.document, Say()))
@@ -139,11 +139,10 @@ class Report(_Printed):
         """One row per cell: counts, `sr_observed`, `fs` and `sr_genuine` with `_low` and `_high`, and n."""
         names = ("corpus", "task", "relation", "system", "groups", "satisfied", "judged", "false", "waiting")
         rows = []
-        for cell in self.cells:
-            row = {name: vars(cell).get(name) for name in (*names, "sr_observed")}
-            for name, rate in (("fs", cell.fs), ("sr_genuine", cell.sr_genuine)):
-                row |= {name: rate.value, f"{name}_low": rate.low, f"{name}_high": rate.high}
-            rows.append(row | {"n": cell.fs.n, "reason": cell.fs.reason})
+        for cell in self.document["cells"]:
+            rates = {"sr_observed": cell["sr_observed"], "fs": cell["fs_rate"], "sr_genuine": cell["sr_genuine"]}
+            row = {name: cell.get(name) for name in names} | _flat(rates, "low", "high")
+            rows.append(row | {"n": cell["fs_rate"]["n"], "reason": cell["fs_rate"]["reason"]})
         return pd.DataFrame(rows)
 
     @property
@@ -151,7 +150,8 @@ class Report(_Printed):
         """One row per slice and system of `report(slices=...)`, over all relations (`relation` None), then under each:
         counts, VR_o, R_FS, SR_g and VR_g with `_low` and `_high`, bounds (`_least`, `_most`), or the reason."""
         rows = [
-            {"corpus": entry["corpus"], "by": entry["by"], **_spread(rates), "reason": rates["vr_genuine"]["reason"]}
+            {"corpus": entry["corpus"], "by": entry["by"], **_flat(rates, "low", "high", "least", "most")}
+            | {"reason": rates["vr_genuine"]["reason"]}
             for entry in self.document.get("slices") or []
             for rates in entry["rates"]
         ]
@@ -165,14 +165,12 @@ class Report(_Printed):
         return pd.DataFrame(tested["tests"] if tested else [])
 
     @checked_arguments
-    def plot(self, chart: Chart = "rates", relation: str | None = None) -> "alt.Chart":
-        """A chart of Altair's: `rates` of one relation, `false` of all.
+    def plot(self, chart: Literal["rates", "false"] = "rates", relation: str | None = None) -> "alt.Chart":
+        """A chart of Altair's: `rates` of one relation (a key of `relations`; None: the first), `false` of all.
 
-        `relation` is a key of `relations`; None: the first. Raises AuditError for another name, and where
-        there is nothing to draw yet.
+        Raises AuditError for another name, and where there is nothing to draw yet.
         """
-        names = list(self.relations)
-        if not names:
+        if not (names := list(self.relations)):
             raise AuditError("the report has no relation to plot")
         if relation is not None:
             self.relations[relation]  # or UnknownName
@@ -188,8 +186,6 @@ class Report(_Printed):
 
         Raises BadFile, and UnknownName for another language.
         """
-        from audit.reports.html import to_html
-
         if language not in LANGUAGES:
             raise UnknownName("language", language, list(LANGUAGES))
         write_file(Path(path), to_html(self.document, language))
@@ -199,39 +195,13 @@ class Report(_Printed):
         write_file(Path(path), json.dumps(self.document, ensure_ascii=False, indent=1) + "\n")
 
     def __repr__(self) -> str:
-        return "\n".join(self.headlines)
+        return "\n".join(first_lines(self.document))
 
     def __str__(self) -> str:
         return to_terminal(self.document)
 
     def _repr_html_(self) -> str:
-        from audit.reports.html import to_notebook
-
         return to_notebook(self.document)
-
-
-def _spread(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a row, of an estimate each end in a column of its own."""
-    flat: dict[str, Any] = {}
-    for name, value in row.items():
-        if isinstance(value, Mapping):
-            flat |= {name: value["value"], **{f"{name}_{end}": value[end] for end in ("low", "high", "least", "most")}}
-        else:
-            flat[name] = value
-    return flat
-
-
-def _decision(row: Entry) -> Row:
-    scores = {one["system"]: one for one in row["ranking"] if one["score"]["value"] is not None}
-    accuracy = row["accuracy"]["systems"] if row["accuracy"] else []
-    return Row(
-        task=row["task"],
-        state=row["state"],
-        systems=tuple(row["systems"]),
-        sentence=verdict(row),
-        scores={name: estimate(one["score"]) for name, one in scores.items()},
-        accuracy={one["system"]: estimate(one["accuracy"]) for one in accuracy},
-    )
 
 
 @spread
@@ -261,12 +231,14 @@ def agreement(
     ratings: pd.DataFrame,
     *,
     by: Literal["pair"] | None = None,
+    repeats: Repeats | None = None,
     options: CoefficientOptions = CoefficientOptions(),
     confidence: float = 0.95,
 ) -> Agreement:
     """Coefficients of agreement with intervals, from a frame with the columns item, annotator, label.
 
-    One row per rating; an annotator rates an item once, and there are two or more. Raises AuditError for anything else.
+    One row per rating, of two annotators at least; `repeats` says which counts where one rates an item again (None:
+    refuse it). Raises AuditError.
     """
     if missing := [name for name in RATING if name not in ratings.columns]:
         raise AuditError(f"ratings has no column {missing[0]!r}; it needs {', '.join(RATING)}")
@@ -275,13 +247,8 @@ def agreement(
         raise AuditError(f"ratings, row {empty.argmax() + 1}: a field is empty; leave the row out where nobody judged")
     frame = ratings[RATING].astype(str).reset_index(drop=True)
     frame["annotator"] = frame["annotator"].map(stored_name)
-    repeated = frame.duplicated(["item", "annotator"]).to_numpy()
-    if repeated.any():
-        again = frame.loc[repeated.argmax()]
-        said = f"{again['annotator']} rates item {again['item']} a second time"
-        raise AuditError(f"ratings, row {repeated.argmax() + 1}: {said}")
     origin: dict[str, object] = {"frame": fingerprint(map("\t".join, frame.itertuples(index=False, name=None)))}
-    rated = Rated(frame.assign(line=range(1, len(frame) + 1)), None, (), origin)
+    rated = once(Rated(frame.assign(line=range(1, len(frame) + 1)), None, (), origin), repeats, "ratings")
     return Agreement(agreement_report(rated, by=by, confidence=confidence, **vars(options)))
 
 
@@ -304,8 +271,8 @@ class Comparison(_Printed):
         for entry in [*self.document["relations"], self.all]:
             row: dict[str, object] = {name: value for name, value in entry.items() if not isinstance(value, dict)}
             for kind in ("observed", "genuine"):
-                ends = {"rise": "estimate", "low": "low", "high": "high", "p": "p"}
-                row |= {f"{kind}_{ours}": entry[kind][theirs] for ours, theirs in ends.items()}
+                row[f"{kind}_rise"] = entry[kind]["estimate"]
+                row |= {f"{kind}_{end}": entry[kind][end] for end in ("low", "high", "p")}
             rows.append(row)
         return pd.DataFrame(rows)
 
@@ -325,10 +292,8 @@ class Comparison(_Printed):
         AuditError for no condition."""
         return decide(condition, self.document)[0] == "fails"
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return to_text(list(compare_sections(self.document)))
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return sections_in_html(list(compare_sections(self.document)))

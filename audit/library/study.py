@@ -1,10 +1,10 @@
-"""A study in a notebook or a script: check a system, forecast, run or search, then sample, answer, report, compare."""
+"""A study in a notebook or a script: run or search, then sample, answer, report, compare."""
 
 import shutil
 import tempfile
 import warnings
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
@@ -22,7 +22,7 @@ from audit.judging.judges import ask_judge
 from audit.judging.labels import Role, answer_with_gold, frame_labels, import_labels, read_labels
 from audit.judging.options import JudgeRequest, WordsOptions
 from audit.judging.samples import ask_next
-from audit.judging.words import set_words, words_of
+from audit.judging.words import set_words
 from audit.library.components import Texts, corpus_of, judge_of, system_names, using
 from audit.library.results import Agreement, Comparison, Report
 from audit.messages import counted
@@ -40,19 +40,15 @@ from audit.reports.validity import validity_report
 from audit.runner.budget import Budget
 from audit.runner.executors import executor_of
 from audit.runner.fitting import fitting_all
-from audit.runner.forecast import forecasts
-from audit.runner.options import TIME_LIMIT, CommonOptions, CorpusOptions, RunOptions, SearchOptions
+from audit.runner.options import CommonOptions, CorpusOptions, RunOptions, SearchOptions
 from audit.runner.progress import Bar, Watcher
 from audit.runner.run import LimitReached, RunResult
 from audit.runner.run import run as run_study
 from audit.runner.search import SearchResult, searchable
 from audit.runner.search import search as search_corpus
-from audit.runner.studies import Later, Sampled
-from audit.runner.trials import TEXTS, SystemCheck
-from audit.runner.trials import check_system as _check_system
+from audit.runner.studies import Later
 from audit.sampling.options import FRONT, SampleOptions
 from audit.store import core, open_store
-from audit.store.engine import readable
 from audit.tasks import Input, text_columns
 from audit.tasks.questions import SCALES
 from audit.user_models import checked_arguments
@@ -122,58 +118,10 @@ def run(
 def _prepared(
     corpus: Texts, systems: object, read: CorpusOptions, options: Chosen, name: str | None = None
 ) -> tuple[Corpus, list[str], Chosen]:
-    """Return the texts, the names of the systems and the options of a run, a forecast or a search."""
+    """Return the texts, the names of the systems and the options of a run or a search."""
     texts = corpus_of(corpus, read, name)
     names = system_names(systems, texts)
     return texts, names, replace(options, parameters=with_lines(texts.task, options.parameters))
-
-
-@checked_arguments
-def check_system(
-    system: object, texts: Sequence[str] = (), *, task: str | None = None, time_limit: float = TIME_LIMIT
-) -> SystemCheck:
-    """Ask a system about a few texts, each alone, and store nothing: what it said, its outputs, seconds, what it costs.
-
-    `system` is anything that `run` takes; without `texts` it is asked about three of ours. For a task on pairs every
-    two texts are one. Raises AuditError for a system that cannot be asked; one that fails says so in its answers.
-
-    >>> checked = check_system("vader", ["A good film."])
-    >>> checked.works, checked.answers[0].label
-    (True, 'positive')
-    """
-    named = corpus_of(list(texts) or list(TEXTS["en"]), CorpusOptions(task=task if task != "translation" else None))
-    (name,) = system_names([system], named)
-    with using([name]):
-        return _check_system(name, texts=texts, task=task, limit=time_limit)
-
-
-@spread
-@checked_arguments
-def forecast(
-    corpus: Texts,
-    systems: object,
-    *,
-    store: str | Path | None = None,
-    read: CorpusOptions = CorpusOptions(),
-    options: RunOptions = RunOptions(workers=0),
-) -> pd.DataFrame:
-    """What `run` with the same arguments would ask of each system, and what it costs, without asking any.
-
-    Columns: system, version, inputs (distinct ones), stored (of these, in `store`), to_ask, hanging (groups by relation
-    that may want more), calls, characters, tokens, tokens_counted (else four characters are taken for one), cost,
-    currency, seconds (at its rate), exact. Raises what `run` raises.
-
-    >>> forecast(["A good film.", "A bad film."], ["vader"], ["MR3.1"])[["system", "inputs", "to_ask", "exact"]]
-      system  inputs  to_ask  exact
-    0  vader       4       4   True
-    """
-    texts, names, options = _prepared(corpus, systems, read, options)
-    (fitting,) = fitting_all([texts], options)
-    engine = readable(str(store)) if store is not None else None
-    with executor_of(options) as executor:
-        study = Sampled(texts, options.seed, options.limit), fitting
-        rows = forecasts([study], names, executor, engine, options)
-    return pd.DataFrame(rows)
 
 
 @spread
@@ -289,22 +237,6 @@ class Study:
                 "those labels count once others have answered, too",
                 stacklevel=3,
             )
-        return self
-
-    @spread
-    @checked_arguments
-    def set_words(self, task: str, own: WordsOptions = WordsOptions()) -> "Study":
-        """Set what annotators read about a task here, in the app and in exports: the question, the guideline (Markdown)
-        and how labels read. What is left out stays as it was, what is empty is in audit's own words again.
-
-        `words` is as `[words]` of a plan. Raises AuditError, also where people have answered under other words, unless
-        `change_words` is there: the answers stay, and say by which version they were given.
-        """
-        words = own.content([task])
-        with self.engine.connect() as connection:
-            studies = words_of(connection).studies.values()
-        for corpus in sorted({corpus for of, corpus in studies if of == task}):
-            set_words(self.engine, task, corpus, words, change=own.change_words)
         return self
 
     @spread

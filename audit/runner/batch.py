@@ -72,7 +72,7 @@ class Batch:
 
     def work(self) -> Returned:
         """Return an output per input and time. What raises, or returns what its task does not allow, is an error."""
-        system, task, calls = ready(self.system, self.identity), get_task(self.task), None
+        system, task, calls = ready(self.system, self.identity, self.task), get_task(self.task), None
         started = perf_counter()
         if is_asynchronous(system):
             calls = Calls(system, _own_asking.setdefault(self.system, asking_of(system)), task)
@@ -83,13 +83,13 @@ class Batch:
         return Returned(outputs, perf_counter() - started, calls.made if calls else 0)
 
 
-def ready(spec: str, wanted: Identity | None = None) -> System:
+def ready(spec: str, wanted: Identity | None = None, task: str | None = None) -> System:
     """Return the system of this process, prepared. Raises AuditError where it cannot be loaded or prepared, or is not
     the one that is `wanted`."""
     # A caller's system may be another one by now under the same name: its maker tells them apart.
     key = spec, wanted, offered(spec)
     if key not in _ready:
-        system = get_system(spec)
+        system = get_system(spec, None, task)
         check_same(spec, wanted, system)
         system.prepare()
         _ready[key] = system

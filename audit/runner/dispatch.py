@@ -285,7 +285,7 @@ class Asker(AbstractContextManager["Asker"]):
             if self.waits(spec) or (is_own(spec) and not here):
                 continue
             with foreign(f"prepare() of the system {spec!r} failed", self.limit) if is_own(spec) else nullcontext():
-                ready(spec, Identity.of(system)) if here else system.prepare()
+                ready(spec, Identity.of(system), system.tasks[0]) if here else system.prepare()
         self._is_prepared = True
 
     def submit(self, spec: str, inputs: Iterable[Input], times: int = 1) -> Future[Any]:

@@ -268,7 +268,7 @@ class Waiting(Executor):
 
     def submit(self, job: Any) -> Future[Any]:
         if job.system not in self._systems:
-            system = get_system(job.system, job.limit)  # its own object: connections belong to one event loop
+            system = get_system(job.system, job.limit, job.task)  # its own object: connections belong to one event loop
             assert is_asynchronous(system)
             check_same(job.system, job.identity, system)
             system.prepare()

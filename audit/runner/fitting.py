@@ -19,10 +19,10 @@ from audit.tasks import Input, base_of, matches
 Lacks = Callable[[Input], bool]  # Whether a system has no output for an input, which it knows without being run
 
 
-def loaded(names: Iterable[str], limit: float | None = TIME_LIMIT) -> dict[str, System]:
+def loaded(names: Iterable[str], limit: float | None = TIME_LIMIT, task: str | None = None) -> dict[str, System]:
     """Return the systems that these names mean, by spec. `limit` is the seconds that each of the user's own may take.
     Raises AuditError, which names the system and what it did; UnknownName, and what is wrong with a service's file."""
-    return {spec: get_system(spec, limit) for name in names for spec in systems_of(name)}
+    return {spec: get_system(spec, limit, task) for name in names for spec in systems_of(name)}
 
 
 def fitting(corpus: Corpus, options: CommonOptions = ONCE, alone: bool = True) -> list[Relation]:

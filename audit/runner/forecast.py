@@ -94,7 +94,7 @@ def forecasts(
     requests: `calls` is None for it, as is `seconds`, how long it takes at least at its rate. `tokens_counted`: by the
     system's own tokenizer, else a token is taken to have four characters. `cost` is None where its file has no price.
     """
-    by_spec = loaded(systems, options.time_limit)
+    by_spec = loaded(systems, options.time_limit, studies[0][0].corpus.task)
     for sampled, relations in studies:
         refuse_misfits(sampled.corpus, by_spec, relations)
     with nullcontext() if engine is None else engine.connect() as connection:

@@ -135,7 +135,7 @@ def run(
     """
     watcher, budget = watcher or Watcher(), budget or Budget(options)
     sampled = Sampled(corpus, options.seed, options.limit)
-    by_spec = loaded(systems, options.time_limit)
+    by_spec = loaded(systems, options.time_limit, corpus.task)
     refuse_misfits(corpus, by_spec, relations)
     budget.check(by_spec.values())
     for sentence in remarks(corpus, by_spec, relations, options):

@@ -375,7 +375,7 @@ def search(
         raise AuditError(
             f"relation {other.name} cannot be searched: what it makes hangs on what a system says; leave it out"
         )
-    systems = loaded([system], options.time_limit)
+    systems = loaded([system], options.time_limit, corpus.task)
     if len(systems) > 1:
         raise AuditError(f"{system} means {len(systems)} systems: {', '.join(systems)}; search one at a time")
     (one,) = systems.values()

@@ -252,7 +252,7 @@ def check_system(
     Without either it is asked for three texts of ours. For a task on pairs every two texts are one input. `limit` is
     the seconds that a system of the user's own may take. Raises AuditError for what cannot be asked.
     """
-    systems = loaded([spec], limit)
+    systems = loaded([spec], limit, task or (corpus.task if corpus else None))
     if len(systems) > 1:
         raise AuditError(f"{spec} means {len(systems)} systems: {', '.join(systems)}; name one of them")
     ((spec, system),) = systems.items()
@@ -269,7 +269,7 @@ def check_system(
     else:
         inputs = _inputs_of(system, get_task(chosen), texts)
     with foreign(f"prepare() of the system {spec!r} failed", limit):
-        ready(spec, Identity.of(system))
+        ready(spec, Identity.of(system), chosen)
     answers = tuple(_answer(Batch(spec, chosen, (item,), limit=limit, identity=Identity.of(system))) for item in inputs)
     if all(answer.error for answer in answers):
         described = replace(described, advice=advice(system, answers[0].error or ""))

@@ -85,9 +85,10 @@ def is_fixed(spec: str) -> bool:
     return found is not None and found.origin == "" and found.listed
 
 
-def get_system(spec: str, seconds: float | None = None) -> System:
+def get_system(spec: str, seconds: float | None = None, task: str | None = None) -> System:
     """Return the system of this name, with its argument behind a colon (`ways` lists them), or the user's own of the
-    form `module:name`, which may take `seconds` to be loaded. With `@VERSION` behind it, it has that version.
+    form `module:name`, which may take `seconds` to be loaded, and does `task` where it does not say what it does. With
+    `@VERSION` behind it, it has that version.
 
     Raises UnknownName, AuditError where the user's module or name is not there, BadFile for what is wrong with a file.
 
@@ -95,7 +96,7 @@ def get_system(spec: str, seconds: float | None = None) -> System:
     ('vader', '2')
     """
     bare = without_version(spec)
-    system = _system(bare, seconds)
+    system = _get_system(bare, seconds, task)
     if bare != spec:
         system.version = spec.removeprefix(f"{bare}@")
     return system
@@ -114,11 +115,12 @@ def without_version(spec: str) -> str:
     return bare if is_version and not is_whole else spec
 
 
-def _system(spec: str, seconds: float | None) -> System:
+def _get_system(spec: str, seconds: float | None, task: str | None) -> System:
     name, colon, argument = spec.partition(":")
     found, load = SYSTEMS.find(name), import_module("audit.systems.own").load
+    told = {"tasks": (task,)} if task else {}
     if found is None and colon:
-        return load(spec, seconds)  # type: ignore[no-any-return]
+        return load(spec, seconds, told=told)  # type: ignore[no-any-return]
     if found is None or (colon and not found.argument):
         raise SYSTEMS.unknown(spec)
     if found.origin not in _OWN:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import is_dataclass
 from functools import cache, partial
 from pathlib import Path
-from types import CodeType, FunctionType, MethodType, ModuleType, NoneType
+from types import CodeType, FunctionType, MappingProxyType, MethodType, ModuleType, NoneType
 from typing import Any
 
 from audit.errors import AuditError, BadOutput
@@ -38,14 +38,20 @@ _OPTIONAL = (
 """What a full `System` may have beside."""
 
 
-def load(spec: str, seconds: float | None = None, find: Callable[[], tuple[Any, ModuleType]] | None = None) -> System:
-    """Return the system that `module:name` names, or that `find` returns, with the module that defines it.
+def load(
+    spec: str,
+    seconds: float | None = None,
+    find: Callable[[], tuple[Any, ModuleType]] | None = None,
+    told: Mapping[str, Any] = MappingProxyType({}),
+) -> System:
+    """Return the system that `module:name` names, or that `find` returns, with the module that defines it. What it does
+    not say itself (`tasks`, `languages`, `version`, `remark`) is as it is `told`; so is the `name`.
 
     This is the one door for users' code: it may take `seconds` (None: as long as it likes), and whatever it raises, in
     any of its parts, or says of itself that is not allowed, is one AuditError that names the system.
     """
     with foreign(f"system {spec!r} cannot be loaded", seconds):
-        return Own(spec, *(find() if find else find_object(spec)), seconds)
+        return Own(spec, *(find() if find else find_object(spec)), seconds, told)
 
 
 def find_object(spec: str, what: str = "system") -> tuple[Any, ModuleType]:
@@ -80,11 +86,11 @@ class Described:
     """What a user's object says of itself, read once. Its version is else a fingerprint of the source file and of the
     state (`code_version`), so that changed code or another model is run anew."""
 
-    def __init__(self, spec: str, obj: object, module: ModuleType):
-        self.spec, self.object = spec, obj
+    def __init__(self, spec: str, obj: object, module: ModuleType, told: Mapping[str, Any] = MappingProxyType({})):
+        self.spec, self.object, self._told = spec, obj, told
         self.summary = ((inspect.getdoc(obj) or "").strip().splitlines() or [f"the user's own ({_where(module)})"])[0]
         word, names = "1 to 200 printable characters", "a list of printable texts"
-        self.name: str = self._said("name", _word, word) or spec
+        self.name: str = told.get("name") or self._said("name", _word, word) or spec
         self.version: str = self._said("version", _word, word) or _version_of(spec, obj, module)
         self.remark: str | None = self._said("remark", _word, word)
         self.deterministic: bool | None = self._said("deterministic", bool, "True or False")
@@ -103,13 +109,13 @@ class Described:
         # A worker imports the user's module itself: functions of models are seldom fit to be pickled.
         from audit.systems import get_system
 
-        return get_system, (self.spec,)
+        return get_system, (self.spec, None, self.tasks[0])
 
     def _said(self, name: str, read: Callable[[Any], Any], allowed: str) -> Any:
-        """Return what the object says under a name; None where that is nothing, or a method."""
+        """Return what the object says under a name, or is told; None where that is nothing."""
         value = getattr(self.object, name, None)
         if value is None or value == "" or callable(value):
-            return None
+            return self._told.get(name)
         try:
             return read(value)
         except Exception:
@@ -150,13 +156,13 @@ class Own(Described):
     these three; it reads every language unless it says which.
     """
 
-    def __init__(self, spec: str, obj: Any, module: ModuleType, seconds: float | None = None):
+    def __init__(self, spec: str, obj: Any, module: ModuleType, seconds: float | None, told: Mapping[str, Any]):
         self._predict: Callable[..., Any] | None = getattr(obj, "predict", None)
         self._run: Callable[[Sequence[Input]], list[Output]] | None = obj.run if is_system(obj) else None
         if not self._run and not callable(self._predict) and not callable(obj):
             what = "it must be a function, or a class with predict(texts) or __call__(text)"
             raise AuditError(f"{spec!r} is a {type(obj).__name__}, which cannot be called; {what}")
-        super().__init__(spec, obj, module)
+        super().__init__(spec, obj, module, told)
         self._returns = "" if self._run else _returned(spec, self.tasks)
         self._spelling = spellings(self.tasks)
         self._needs = shortened(str(needs)) if self._run and (needs := obj.needs()) else None

@@ -27,8 +27,7 @@ from audit.reports.html import to_html
 from audit.reports.judges import judges_report
 from audit.reports.progress import totals
 from audit.reports.quality import judging_record, quality_report
-from audit.reports.study import Evidence, evidence, report_of
-from audit.statistics.intervals import Target
+from audit.reports.study import Evidence, evidence, report_of, study_report
 from audit.store import open_store
 
 POLITE = 10
@@ -93,16 +92,8 @@ def _evidence(database: _Database, whose: Whose, study: int | None, slices: tupl
     return evidence(database.engine, whose, study, [find_slicing(name) for name in slices])
 
 
-def _report(
-    database: _Database,
-    *,
-    whose: Whose,
-    target: Target = "population",
-    delta: float = 0.0,
-    study: int | None = None,
-    slices: tuple[str, ...] = (),
-) -> Entry:
-    return report_of(_evidence(database, whose, study, slices), target=target, delta=delta)
+def _report(database: _Database, *, whose: Whose, study: int | None = None, slices: tuple[str, ...] = ()) -> Entry:
+    return report_of(_evidence(database, whose, study, slices))
 
 
 def _quality(database: _Database, *, by: int, groups: bool, task: str | None = None, study: int | None = None) -> Entry:
@@ -120,6 +111,7 @@ def _totals(database: _Database, *, by: int, study: int | None = None) -> Entry:
 
 ASKS: dict[str, Callable[..., Any]] = {
     "report": _report,
+    "study_report": lambda database, **options: study_report(database.engine, **options),
     "html": lambda database, *, language, **values: to_html(_report(database, **values), language),
     "totals": _totals,
     "agreement": lambda database, *, by, study=None: stored_agreement(database.engine, by, database.among(study)),

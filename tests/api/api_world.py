@@ -36,9 +36,8 @@ def make_database(where: str) -> Engine:
     """Two systems and two relations on six texts, drawn; one account of each role, and a second annotator."""
     engine = open_store(where, create=True)
     relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
-    with InProcess() as executor:
-        ran = run(engine, SmallCorpus("sentences", TEXTS), list(SYSTEMS), relations, executor)
-    ask_next(engine, SampleOptions(10), ran.study.id)[0]
+    run(engine, SmallCorpus("sentences", TEXTS), list(SYSTEMS), relations, InProcess())
+    ask_next(engine, SampleOptions(10))
     for name, role in ROLES.items():
         add_account(engine, name, role, None)
     return engine
@@ -67,16 +66,11 @@ class World:
 
 def world_of(engine: Engine, where: str) -> World:
     accounts = {account.name: account for account in list_accounts(engine)}
-    tokens = {name: make_token(engine, account.id) for name, account in accounts.items()}
     client, service = served()
     service.engine, service.database = lambda: engine, lambda: where
-
-    def compute(_: Engine, ask: str, values: dict[str, Any], anew: bool) -> Any:
-        # A state that never comes again: what was read of the database before is not used again.
-        return Request(ask, where, time.monotonic_ns(), values).work()[0]
-
-    service.compute = compute
-    return World(engine, client, accounts, tokens)
+    # A state that never comes again: what was read of the database before is not used again.
+    service.compute = lambda _, ask, values, anew: Request(ask, where, time.monotonic_ns(), values).work()[0]
+    return World(engine, client, accounts, {name: make_token(engine, one.id) for name, one in accounts.items()})
 
 
 @cache

@@ -2,12 +2,15 @@
 
 import io
 import zipfile
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from api_world import World, judge_all
+from sqlalchemy import select, update
 
 from audit.api import routes
 from audit.exchange.export import backup_file
+from audit.store.core import judgement, lease
 
 BAD: list[tuple[bytes, str]] = [
     (b"", "body"),
@@ -16,7 +19,7 @@ BAD: list[tuple[bytes, str]] = [
     (b"\xff\xfe", "JSON"),
     (b'{"answer": 1}', "answer: Input should be a valid string"),
     (b'{"answr": "positive"}', "answr: Extra inputs"),
-    (b'{"answer": "positive", "comment": "a\\u0000b"}', "NUL"),
+    (b'{"answer": "positive", "comment": "a\\u0000b"}', "comment: String should match pattern"),
     (b'{"answer": "\\ud800"}', "answer"),
     (b'{"answer": "positive", "shown_at": "yesterday"}', "shown_at"),
     (b'{"answer": "positive", "shown_at": "2026-01-01T00:00:00"}', "shown_at"),
@@ -35,6 +38,16 @@ def test_what_is_no_request_is_one_sentence_and_changes_nothing(world: World, co
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "api.bad_request"), answer.text
     assert reason in answer.json()["error"]["sentence"]
     assert content(world.engine) == before
+
+
+def test_a_query_takes_the_options_of_a_report_and_no_other_names(world: World) -> None:
+    judge_all(world, "ann")
+    report = world.ask("mia", "GET", "/report", params={"study": 1, "slices": "length", "delta": "0.1", "examples": 1})
+    assert (report["signature"]["delta"], bool(report["slices"])) == (0.1, True)
+    for query, reason in (({"weights": "/etc/passwd"}, "weights"), ({"delta": "2"}, "delta"), ({"study": 0}, "study")):
+        answer = world.send("mia", "GET", "/report", params=query)
+        assert answer.status_code == 400
+        assert reason in answer.json()["error"]["sentence"]
 
 
 def test_an_address_that_is_none_and_another_method_are_said_so(world: World) -> None:
@@ -61,19 +74,16 @@ def test_what_breaks_says_no_more_than_that_it_did(world: World, monkeypatch, ca
 
 
 @pytest.mark.slow
-def test_an_export_is_a_zip_file_without_secrets_and_by_default_without_names(world: World) -> None:
+def test_an_export_is_a_zip_file_without_secrets_and_names(world: World) -> None:
     judge_all(world, "ann")
-    for body, named in ((None, False), ({"pseudonymise": False}, True)):
-        answer = world.send("mia", "POST", "/exports", json=body)
-        assert (answer.status_code, answer.headers["Content-Type"]) == (200, "application/zip")
-        assert answer.headers["Content-Disposition"] == 'attachment; filename="audit-export.zip"'
-        with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
-            files = {name: archive.read(name) for name in archive.namelist()}
-        assert not [name for name in files if "token" in name]
-        everything = b"\n".join(files.values())
-        for secret in world.tokens.values():
-            assert secret.encode() not in everything
-        assert any(b"ben" in content for name, content in files.items() if "annotator" in name) == named
+    answer = world.send("mia", "POST", "/exports")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "application/zip")
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="audit-export.zip"'
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    everything = b"\n".join(files.values())
+    assert not [secret for secret in world.tokens.values() if secret.encode() in everything]
+    assert not any(b"ben" in content for name, content in files.items() if "annotator" in name)
 
 
 @pytest.mark.slow
@@ -88,3 +98,45 @@ def test_nothing_that_is_stored_or_logged_has_a_token_in_it(world: World, caplog
     for secret in world.tokens.values():
         assert secret.encode() not in content
         assert f"Bearer {secret}" not in caplog.text
+
+
+# Requests that are sent twice, since the answer to the first was lost on its way: nothing happens twice.
+
+
+def number(world: World, table) -> int:
+    with world.engine.connect() as connection:
+        return len(connection.execute(select(table.c.id)).all())
+
+
+def test_an_answer_that_is_sent_twice_is_stored_once(world: World) -> None:
+    id = world.ask("ann", "POST", "/questions/next")["question"]["id"]
+    body = {"answer": "positive", "comment": "sure"}
+    stored, again = (world.send("ann", "POST", f"/questions/{id}/judgement", json=body) for _ in range(2))
+    assert (stored.status_code, stored.json()) == (again.status_code, again.json())
+    world.ask("ann", "POST", "/questions/next")  # which the client may have asked for before it looked
+    assert world.ask("ann", "POST", f"/questions/{id}/judgement", json=body) == stored.json()
+    assert number(world, judgement) == 1
+
+
+def test_whoever_says_which_answer_is_meant_takes_back_one(world: World) -> None:
+    stored = []
+    for _ in range(2):
+        id = world.ask("ann", "POST", "/questions/next")["question"]["id"]
+        stored.append(world.ask("ann", "POST", f"/questions/{id}/judgement", json={"answer": "positive"})["id"])
+    earlier = world.send("ann", "POST", "/undo", json={"judgement": stored[0]})
+    assert (earlier.status_code, earlier.json()["error"]["code"]) == (409, "refused.not_last")
+    for _ in range(2):
+        assert world.ask("ann", "POST", "/undo", json={"judgement": stored[1]}) == {"question_id": id}
+    assert number(world, judgement) == 3  # two answers, and one taken back
+    assert world.ask("ann", "POST", "/questions/next")["question"]["id"] == id
+    of_another = world.send("ben", "POST", "/undo", json={"judgement": stored[1]})
+    assert (of_another.status_code, of_another.json()["error"]["code"]) == (409, "refused.not_last")
+
+
+def test_an_expired_question_is_refused_and_comes_again(world: World) -> None:
+    """Whoever was slow loses the place only if somebody else took it."""
+    id = world.ask("ann", "POST", "/questions/next")["question"]["id"]
+    with world.engine.begin() as connection:
+        connection.execute(update(lease).values(expires_at=datetime.now(UTC) - timedelta(minutes=1)))
+    assert world.ask("ann", "POST", "/questions/next")["question"]["id"] == id
+    assert world.send("ann", "POST", f"/questions/{id}/judgement", json={"answer": "positive"}).status_code == 201

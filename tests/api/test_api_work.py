@@ -6,7 +6,7 @@ import pytest
 from api_world import World, judge_all, make_database, world_of
 from sqlalchemy import select
 
-from audit.judging.adjudications import send_back
+from audit.judging.adjudications import adjudicate, send_back
 from audit.store import open_store
 from audit.store.copying import in_utc
 from audit.store.core import judgement
@@ -16,7 +16,7 @@ def judge_and_decide(world: World) -> None:
     """Two people judge everything and differ in one question; an adjudicator decides it."""
     me = world.ask("ann", "GET", "/me")
     assert (me["name"], me["role"], me["languages"]) == ("ann", "annotator", [])
-    left = world.ask("ann", "GET", "/queue")["left"]
+    left = me["left"]
     question = world.ask("ann", "POST", "/questions/next")["question"]
     assert question == world.ask("ann", "POST", "/questions/next")["question"]  # it is held
     assert list(question["labels"]) == ["positive", "neutral", "negative"]
@@ -38,10 +38,7 @@ def judge_and_decide(world: World) -> None:
     assert judge_all(world, "ann") == left - 1
     assert judge_all(world, "ben") == left
     assert world.ask("ben", "POST", "/questions/next") == {"question": None, "training": False}
-    assert world.ask("ada", "GET", "/disputes") == {"questions": [again["id"]]}
-    settled = {"allowed": ["negative"], "reason": "It says so.", "code": "other"}
-    world.ask("ada", "POST", f"/questions/{again['id']}/adjudication", json=settled)
-    assert world.ask("ada", "GET", "/disputes") == {"questions": []}
+    adjudicate(world.engine, world.accounts["ada"].id, again["id"], ["negative"], "It says so.")
 
 
 def fetch(world: World, answered: int) -> None:
@@ -64,7 +61,7 @@ def fetch(world: World, answered: int) -> None:
 
 @pytest.mark.slow
 def test_people_judge_an_adjudicator_decides_and_a_manager_fetches(world: World) -> None:
-    left = world.ask("ann", "GET", "/queue")["left"]
+    left = world.ask("ann", "GET", "/me")["left"]
     judge_and_decide(world)
     fetch(world, left)
 
@@ -73,7 +70,7 @@ def test_people_judge_an_adjudicator_decides_and_a_manager_fetches(world: World)
 def test_the_same_on_postgresql(postgres_url: str) -> None:
     make_database(postgres_url).dispose()
     world = world_of(open_store(postgres_url), postgres_url)
-    left = world.ask("ann", "GET", "/queue")["left"]
+    left = world.ask("ann", "GET", "/me")["left"]
     judge_and_decide(world)
     fetch(world, left)
 

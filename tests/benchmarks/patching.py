@@ -1,7 +1,7 @@
 """Does training on exported groups mend a system? A measurement on real text: tests/benchmarks/patching.py.
 
 `logreg` is trained on sentences of Rotten Tomatoes, audited on others with typing errors, searched for violations, and
-trained again with what `audit export --format training` wrote. What is left of its violations is measured on sentences
+trained again with what `audit training-data` wrote. What is left of its violations is measured on sentences
 that no step before has seen; beside it stands the system with the same new sentences, without their follow-ups. Gold is
 the only annotator. Prints the table of docs/evidence/patching.md; about a minute and a half of one core.
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from audit.cli import main
+from audit.errors import NotAllowed
+from audit.judging.sign_in import account_of, log_in, login_of
+from audit.store import open_store
 
-RELATION = ["relation", "task", "family", "unit", "languages", "default", "preserves_truth", "carries", "summary"]
-RELATION += ["keeps", "may_break"]
 TWENTY = [
     *("MR1.1", "MR1.2", "MR1.3", "MR1.4", "MR2.1", "MR2.2", "MR3.1", "MR3.2", "MR4.1", "MR4.2", "MR4.3", "MR4.4"),
     *("MR4.5", "MR5.1", "MR5.2", "MR5.3", "MR6.1", "MR6.2", "MR7.1", "MR7.2"),
@@ -32,88 +33,67 @@ def answered(capsys):
 @pytest.fixture
 def reviews(tmp_path):
     path = tmp_path / "reviews.csv"
-    lines = ["text,gold,critic"]
-    for n in range(12):
-        lines.append(f"The film number {n} is good.,positive,anna")
-        lines.append(f"The film number {n} is not bad.,,ben")
-    path.write_text("\n".join(lines), encoding="utf-8")
+    lines = [f"The film number {n} is good.,positive\nThe film number {n} is not bad.,\n" for n in range(12)]
+    path.write_text("text,gold\n" + "".join(lines), encoding="utf-8")
     return path
 
 
-@pytest.fixture
-def run_of(answered, own, reviews):
-    """`audit run` of two relations and two systems on the reviews."""
-
-    def call(*more):
-        systems = ",".join(own.specs("calm", "nervous"))
-        return answered(
-            *("run", "--db", "a.db", "--corpus", reviews, "--systems", systems),
-            *("--relations", "MR1.4,MR3.1", "--workers", 0, *more),
-        )
-
-    return call
-
-
-def test_relations_lists_all_of_both_studies(answered):
-    rows = answered("relations")
-    assert [row["relation"] for row in rows if row["task"] == "sentiment" and row["default"]] == TWENTY
-    assert all(list(row) == RELATION for row in rows)
-    carries = {row["relation"]: row["carries"] for row in rows if row["task"] == "sentiment" and row["default"]}
+def test_relations_lists_all_of_both_studies_and_tasks_have_labels(answered):
+    rows = answered("relations", "--task", "sentiment")
+    carries = {row["relation"]: row["carries"] for row in rows if row["default"]}
+    assert list(carries) == TWENTY
     assert [carries[name] for name in ("MR1.1", "MR2.1", "MR2.2")] == ["everything", "partly", "nothing"]
-    assert answered("relations", "--task", "sentiment") == [row for row in rows if row["task"] == "sentiment"]
+    labels = {row["task"]: row["labels"] for row in answered("tasks")}
+    assert labels["inference"] == ["entailment", "neutral", "contradiction"]
 
 
 @pytest.mark.slow
-def test_the_way_from_run_to_report(answered, run_of, capsys):
-    ran = run_of()
-    assert {"study", "sources", "groups", "checks", "executed", "stored", "failed", "left"} <= set(ran)
+def test_the_way_from_run_to_report(answered, own, reviews, capsys):
+    run = ("run", "--db", "a.db", "--corpus", reviews, "--systems", ",".join(own.specs("calm", "nervous")))
+    run += ("--relations", "MR1.4,MR3.1", "--workers", 0)
+    ran = answered(*run)
     assert (ran["sources"], ran["relations"], ran["left"], ran["failed"]) == (24, ["MR1.4", "MR3.1"], 0, 0)
     assert ran["groups"] == 48
     assert ran["checks"] == 96 == sum(ran[name] for name in ("satisfied", "violated", "inapplicable", "error"))
-    again = run_of()
+    again = answered(*run)
     assert (again["study"], again["groups"], again["executed"]) == (ran["study"], 0, 0)
-
     unsampled = answered("report", "--db", "a.db")
     assert {cell["fs_rate"]["value"] for cell in unsampled["cells"]} == {None}
-    assert {cell["sr_observed"] is None for cell in unsampled["cells"]} == {False}
 
     gold = answered("gold", "--db", "a.db")
-    assert {"questions", "answered", "added", "waiting"} <= set(gold)
     assert gold["added"] == gold["answered"] > 0
     assert answered("gold", "--db", "a.db")["added"] == 0
-
     report = answered("report", "--db", "a.db")
-    assert {(cell["relation"], cell["system"]) for cell in report["cells"]} == {
-        (relation, system) for relation in ("MR1.4", "MR3.1") for system in ran["systems"]
-    }
+    assert len(report["cells"]) == 4
     for cell in report["cells"]:
-        assert 0 < cell["groups"] <= 24
-        assert 0 <= cell["false"] <= cell["judged"] == cell["satisfied"]
+        assert 0 <= cell["false"] <= cell["judged"] == cell["satisfied"] <= cell["groups"] <= 24
         if cell["judged"]:
             false, genuine = cell["fs_rate"], cell["sr_genuine"]
-            assert false["value"] == cell["false"] / cell["judged"]
-            assert false["low"] <= false["value"] <= false["high"]
-            assert genuine["low"] <= genuine["value"] <= genuine["high"]
+            assert false["low"] <= false["value"] == cell["false"] / cell["judged"] <= false["high"]
             assert genuine["value"] == pytest.approx(cell["sr_observed"] * (1 - false["value"]))
-    assert answered("report", "--db", "a.db") == report
 
     sampled = answered("sample", "--db", "a.db", "--base", 4, "--annotators", 2)
     (asked,) = sampled["studies"]
-    assert asked["rounds"] == [1]
+    assert (asked["rounds"], sampled["waiting"] > 0) == ([1], True)
     assert 4 <= asked["texts"] == asked["asked"] <= 16
-    assert sampled["waiting"] > 0
     (again,) = answered("sample", "--db", "a.db", "--base", 4)["studies"]
     assert (again["texts"], again["rounds"], again["waiting"]) == (0, [], asked["texts"])
-
     assert main(["report", "--db", "a.db", "--html", "out.html"]) == 0
     shown = capsys.readouterr()
-    assert shown.out == ""
-    assert "report: out.html" in shown.err
-    page = Path("out.html").read_text(encoding="utf-8")
-    assert page.lower().startswith("<!doctype html>")
-    assert "MR3.1" in page
-    people = answered("report", "--db", "a.db", "--answers", "people")
-    assert {cell["judged"] for cell in people["cells"]} == {0}
+    assert (shown.out, "report: out.html" in shown.err) == ("", True)
+    assert "MR3.1" in Path("out.html").read_text(encoding="utf-8")
+    assert len(answered("follow-ups", "MR3.1", "--db", "a.db", "--show", 3)) == 3
+
+
+def test_a_plain_function_does_the_task_of_its_corpus_in_other_processes_too(answered, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sorting.py").write_text("def sort(text):\n    return 'late' if 'late' in text else 'refund'\n")
+    (tmp_path / "mails.csv").write_text("text,gold\nIt came late.,late\nI want my money.,refund\n")
+    ran = answered(
+        *("run", "--corpus", "mails.csv", "--task", "classification", "--systems", "sorting:sort"),
+        *("--relations", "typos", "--workers", 1),
+    )
+    assert (ran["failed"], ran["executed"] > 2) == (0, True)
 
 
 @pytest.mark.slow
@@ -131,28 +111,18 @@ def test_what_a_system_prints_does_not_reach_stdout(tmp_path, reviews):
     assert "chatter" in done.stderr
 
 
-def test_accounts_are_given_passwords(run_of, monkeypatch, capsys):
-    from audit.errors import NotAllowed
-    from audit.judging.sign_in import account_of, log_in, login_of
-    from audit.store import open_store
-
+def test_accounts_are_given_passwords(judged, monkeypatch):
     def user(*arguments):
-        status = main(["user", *arguments, "--db", "a.db"])
-        shown = capsys.readouterr()
-        return status, shown.out + shown.err
+        return main(["user", *arguments, "--db", judged])
 
-    run_of()
     monkeypatch.setattr("sys.stdin", io.StringIO("correct horse\nanother horse\n"))
-    assert user("add", "mia", "--role", "manager")[0] == 0
-    assert user("add", "ben@example.org", "--no-password", "--languages", "en,zh")[0] == 0
-    engine = open_store("a.db")
+    assert user("add", "mia", "--role", "manager") == 0
+    engine = open_store(judged)
     mia = log_in(engine, "mia", "correct horse")
     login = login_of(engine, mia.id)
-    assert user("password", "mia") == (0, "Password of mia set; the account is logged out everywhere.\n")
+    assert user("password", "mia") == 0
     assert account_of(engine, login) is None
     with pytest.raises(NotAllowed):
         log_in(engine, "mia", "correct horse")
     assert log_in(engine, "mia", "another horse") == mia
-    assert user("add", "cy", "--no-password", "--languages", "english!")[0] == 2
-    monkeypatch.setenv("AUDIT_PASSWORD", "x" * 1_000_000)
-    assert "it must have 8 to 1,000" in user("password", "mia")[1]
+    assert user("add", "cy", "--no-password", "--languages", "english!") == 2

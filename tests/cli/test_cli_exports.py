@@ -1,4 +1,4 @@
-"""Export, import, replay, labels, backup, doctor and `user delete`, through `main`."""
+"""Labels on a full disk, backup and doctor, through `main`."""
 
 import json
 import shutil
@@ -22,26 +22,6 @@ def call(capsys):
 
 
 @pytest.mark.slow
-def test_there_and_back(call, judged, tmp_path):
-    status, made, _ = call("export", "--db", judged, "--out", tmp_path / "one")
-    assert (status, made["pseudonymised"], made["documents"]) == (0, False, ["report.json", "agreement.json"])
-    status, brought, _ = call("import", tmp_path / "one", "--db", tmp_path / "b.db")
-    assert (status, brought["rows"], brought["seal"]) == (0, made["rows"], made["seal"])
-    assert call("report", "--db", judged)[1] == call("report", "--db", tmp_path / "b.db")[1]
-    status, replayed, _ = call("replay", tmp_path / "one")
-    assert (status, replayed["equal"], replayed["seal"]) == (0, True, made["seal"])
-    published = tmp_path / "published.json"
-    report = call("report", "--db", judged, "--answers", "people")[1]
-    published.write_text(json.dumps(report), encoding="utf-8")
-    assert call("replay", tmp_path / "one", "--report", published)[0] == 0
-    report["cells"][0]["judged"] += 1
-    published.write_text(json.dumps(report), encoding="utf-8")
-    status, text, _ = call("replay", tmp_path / "one", "--report", published, as_json=False)
-    assert status == 1
-    assert "cells[0].judged: was" in text
-
-
-@pytest.mark.slow
 def test_labels_that_a_full_disk_does_not_take(call, judged, tmp_path, small_disk, content):
     """All of them or none, in one sentence; the same command works when there is room."""
     small_disk.resize("30m")
@@ -59,22 +39,16 @@ def test_labels_that_a_full_disk_does_not_take(call, judged, tmp_path, small_dis
     assert content(open_store(str(database)), "judgement", "annotator", "answer") == before
     status, made, _ = call(*arguments)
     assert (status, made["added"]) == (0, 10)
-    status, found, _ = call("doctor", "--db", database)
-    assert [one["check"] for one in found["checks"] if not one["ok"] and one["check"] != "disk"] == []
+    assert not [
+        one for one in call("doctor", "--db", database)[1]["checks"] if not one["ok"] and one["check"] != "disk"
+    ]
 
 
 def test_backup_and_doctor(call, judged, tmp_path):
-    status, made, _ = call("backup", "--db", judged, "--out", tmp_path / "b.db")
-    assert (status, list(made)) == (0, ["file", "bytes", "rows", "tables"])
-    (tmp_path / "b.db").rename(tmp_path / "c.db")
-    status, found, _ = call("doctor", "--db", tmp_path / "c.db")
+    assert call("backup", "--db", judged, "--out", tmp_path / "b.db")[0] == 0
+    status, found, _ = call("doctor", "--db", tmp_path / "b.db")
     assert (status, found["sound"]) == (0, True)
-    with open_store(str(tmp_path / "c.db")).begin() as connection:
+    with open_store(str(tmp_path / "b.db")).begin() as connection:
         connection.exec_driver_sql("DELETE FROM answer")
-    status, text, _ = call("doctor", "--db", tmp_path / "c.db", as_json=False)
-    assert status == 1
-    assert "PROBLEM  answers: " in text
-    assert "run `audit doctor --rebuild`" in text
-    assert call("doctor", "--db", tmp_path / "c.db", "--rebuild")[0] == 0
-    status, found, _ = call("doctor", "--db", tmp_path / "absent.db")
-    assert (status, found["checks"][0]["check"]) == (1, "opens")
+    status, text, _ = call("doctor", "--db", tmp_path / "b.db", as_json=False)
+    assert (status, "PROBLEM  answers: " in text, "run `audit doctor --rebuild`" in text) == (1, True, True)

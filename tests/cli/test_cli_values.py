@@ -10,7 +10,7 @@ from audit.store import open_store
 
 CALLS = {
     "values bounds --at 0.5,0.6": {"cells"},
-    "values means --relation MCMT": {"means", "tests", "pairs"},
+    "values means --relations MCMT": {"means", "tests", "pairs"},
     "values correlate --reference references.csv": {"means", "systems", "sentences"},
     "values contribute --relations RTT,MCMT --reference references.csv": (
         {"pairs", "shares", "combinations", "bleu", "meteor", "wer", "gains"}

@@ -36,19 +36,23 @@ def test_by_hand(audit_study):
 @pytest.fixture(scope="module", autouse=True)
 def loaded():
     """What a run imports stays: pytester forgets what tests in this process import, which numpy and torch (which the
-    parser brings) do not survive."""
+    parser brings) do not survive. A failure has the genuine rate where somebody judged."""
     import audit
-    from audit.library.metamorphic import _key
+    from audit.library.metamorphic import _failure, _key
     from audit.relations import registry
     from audit.reports.compare import check_relation
     from audit.systems import SYSTEMS
     from audit.systems.own import code_version
 
+    films = [(f"Film {n} is {label}.", label) for n, label in enumerate(["positive", "negative"] * 4)]
     with registry.RELATIONS.restored(), SYSTEMS.restored():
-        study = audit.run(["A film."], {"sure": sure}, ["MR3.1", "MR1.4"], progress=False)
-        name = f"sure@{code_version(sure)}"
-        check_relation(study.engine, study.ran.study.id, name, _key("sentiment", "MR3.1", {}))
-        study.close()
+        with audit.run(films, {"sure": sure}, ["MR3.1"], progress=False) as study:
+            study.sample(8).answer_with_gold()
+            name = f"sure@{code_version(sure)}"
+            check = check_relation(study.engine, study.ran.study.id, name, _key("sentiment", "MR3.1", {}))
+        assert (check.violated, check.genuine.value, check.judged) == (0, 0.5, 8)
+        assert {group["new"] for group in check.worst} == {"false"}
+        assert "genuine, by 8 judged groups: 50.0 % [" in _failure(check, 0.0)
         yield
 
 
@@ -113,31 +117,14 @@ def test_a_system_that_fails_fails_the_test(pytester):
 
 @pytest.mark.slow
 def test_processes_share_what_is_kept(tests):
-    tests.runpytest_subprocess(*PLUGIN, "-n", "2", "--audit-db", "kept.db").assert_outcomes(
-        passed=2, failed=1, skipped=1
-    )
+    done = tests.runpytest_subprocess(*PLUGIN, "-n", "2", "--audit-db", "kept.db")
+    done.assert_outcomes(passed=2, failed=1, skipped=1)
     assert len(set(calls(tests))) == 24
 
 
 def test_switched_off_it_skips_and_breaks_nothing(tests):
     result = tests.runpytest_inprocess("-p", "no:audit", "--strict-markers", "-W", "error", "-k", "not by_hand")
     result.assert_outcomes(skipped=3, deselected=1)
-
-
-def test_a_failure_has_the_genuine_rate_where_somebody_judged():
-    import audit
-    from audit.library.metamorphic import _failure, _key
-    from audit.reports.compare import check_relation
-    from audit.systems.own import code_version
-
-    films = [(f"Film {n} is {label}.", label) for n, label in enumerate(["positive", "negative"] * 4)]
-    with audit.run(films, {"sure": sure}, ["MR3.1"], progress=False) as study:
-        study.sample(8).answer_with_gold()
-        name = f"sure@{code_version(sure)}"
-        check = check_relation(study.engine, study.ran.study.id, name, _key("sentiment", "MR3.1", {}))
-    assert (check.violated, check.genuine.value, check.judged) == (0, 0.5, 8)
-    assert {group["new"] for group in check.worst} == {"false"}
-    assert "genuine, by 8 judged groups: 50.0 % [" in _failure(check, 0.0)
 
 
 PRODUCT = """

@@ -73,15 +73,6 @@ def test_the_report_of_a_stored_study_is_the_same_when_it_is_opened(tmp_path: Pa
     assert report.signature in report._repr_html_().replace("&#39;", "'")
 
 
-def test_answers_of_people_settle_groups():
-    study = audit.run(FILMS[:2], [by_keyword], ["MR3.1"], progress=False).sample(2, follow_ups=0)
-    votes = [(text, label, name) for text, label in FILMS[:2] for name in ("anna", "ben")]
-    study.answer(pd.DataFrame(votes, columns=["text", "label", "annotator"]))
-    assert [cell.judged for cell in study.report(answers="people").cells] == [2]
-    alpha = study.agreement().to_frame().set_index("name")
-    assert alpha.loc["percent_agreement", "estimate"] == 1
-
-
 PAIRS = pd.DataFrame(
     [("A man plays a guitar.", "A man makes music."), ("It rains.", "The sun is out.")], columns=["text", "text_b"]
 )
@@ -100,26 +91,31 @@ def test_pairs_are_answered_by_their_texts():
     assert set(questions["text_b"]) == set(PAIRS["text_b"])
     study.answer(pd.concat([questions.assign(label="zero", annotator=name) for name in ("anna", "ben")]))
     assert study.questions().empty
-    with pytest.raises(
-        audit.AuditError, match=r"row 1: text not in the database, .* every text that the task compares"
-    ):
+    with pytest.raises(audit.AuditError, match=r"row 1: text not in the database, .* every text that the task"):
         study.answer(questions.drop(columns="text_b").assign(label="zero", annotator="eve"))
-    swapped = questions.rename(columns={"text": "text_b", "text_b": "text"})
-    with pytest.raises(audit.AuditError, match=r"2 of 2 labels are wrong(.|\n)*A man makes music\. / A man plays"):
-        study.answer(swapped.assign(label="zero", annotator="eve"))
+
+
+THINGS = ("acting", "music", "camera", "story", "ending", "sound")
+GOLD = {f"The {thing} is {word}.": "positive" for thing in THINGS for word in ("good", "great")}
+GOLD |= {f"The {thing} is bad.": "negative" for thing in THINGS}
+GOLD |= {f"Nobody can say that the {thing} is great.": "negative" for thing in THINGS}  # vader: positive
+
+
+def right(text: str) -> str:
+    return "negative" if "bad" in text.lower() or "nobody" in text.lower() else "positive"
 
 
 @pytest.mark.slow
-def test_a_run_and_a_report_count_the_groups_that_need_a_score_which_a_system_does_not_return():
-    study = audit.run(FILMS, ["vader", by_keyword], ["MR1.4", "MR3.1"], progress=False)
-    (note,) = study.ran.inapplicable
-    cells = {(cell.relation, cell.system): cell for cell in study.report().cells}
-    unscored = cells["MR1.4", "by_keyword"]
-    assert (unscored.satisfied, unscored.sr_observed, unscored.sr_genuine.value) == (0, None, None)
-    assert note.parameters == {"system": "by_keyword", "names": ["MR1.4"], "count": unscored.groups}
-    assert note in study.ran.lines()
-    assert note in study.report().notes
-    assert not audit.run(FILMS, ["vader"], ["MR1.4", "MR3.1"], progress=False).ran.inapplicable
+def test_a_system_without_scores_is_not_hurt_by_relations_that_compare_them():
+    study = audit.run(list(GOLD.items()), ["vader", right], ["MR1.4", "MR3.1"], progress=False)
+    report = study.sample(len(GOLD)).answer_with_gold().report()
+    cells = {(cell.relation, cell.system): cell for cell in report.cells}
+    unscored = cells["MR1.4", "right"]
+    assert unscored.groups == unscored.inapplicable > 0
+    assert cells["MR3.1", "right"].sr_genuine.value == 1 > cells["MR3.1", "vader"].sr_genuine.value
+    # By MR3.1 alone, the one relation that applies to both.
+    assert [one.system for one in report.decision.accuracy.systems] == ["right", "vader"]
+    assert list(report.decision.systems) == ["right"]
 
 
 def reads_ten(text: str) -> Output:
@@ -249,10 +245,15 @@ def test_a_relation_is_replaced_when_it_is_defined_again_and_none_of_ours_is():
     study = audit.run(FILMS, [by_keyword], ["MINE.1"], progress=False)
     assert study.ran is not None
     assert study.ran.counts.outcomes["satisfied"] == 4
-    with pytest.raises(audit.AuditError, match="is there already"):
-        shouted("MR3.1")
-    with pytest.raises(audit.AuditError, match="preserves='everything'"):
-        shouted("MINE.2", preserves="everything")
+    for name, options, reason in (
+        ("MR3.1", {}, "is there already"),
+        ("MINE.2", {"preserves": "everything"}, "preserves='everything'"),
+        ("MINE.2", {"check": lambda first, second: True}, r"takes the outputs, in one list, not \(first, second\)"),
+    ):
+        with pytest.raises(audit.AuditError, match=reason):
+            shouted(name, **options)
+    with pytest.raises(audit.AuditError, match=r"takes the text, or the text and a random.Random, not \(\)"):
+        audit.relation("MINE.2", check=audit.equivalent)(lambda: "A film.")
 
 
 def test_reports_are_asked_for_what_there_is():
@@ -272,25 +273,7 @@ def test_agreement_of_a_frame():
     frame = pd.DataFrame(votes, columns=["item", "annotator", "label"])
     estimates = audit.agreement(frame).to_frame().set_index("name")["estimate"]
     assert estimates["percent_agreement"] == 0.5
-    with pytest.raises(audit.AuditError, match="row 5: ben rates item t2 a second time"):
+    with pytest.raises(audit.AuditError, match="line 5: column annotator: ben rates item t2 again"):
         audit.agreement(pd.concat([frame, frame.tail(1)]))
     with pytest.raises(audit.AuditError, match="ratings has no column 'label'"):
         audit.agreement(frame.drop(columns="label"))
-
-
-@pytest.mark.slow
-def test_where_gold_alone_answers_what_it_can_settle_is_drawn():
-    shouted()
-    texts = [(f"A good film, the {n}th.", "positive" if n % 10 else None) for n in range(60)]
-    study = audit.run(texts, [by_keyword], ["MINE.1"], progress=False)
-    report = study.answer_with_gold().report()
-    assert (report.cells[0].judged, report.cells[0].fs.value) == (54, 0.0)
-    assert any("with a gold label alone" in note for note in report.notes)
-    # Where people are asked, too, there is no rate of what gold answers before they have answered.
-    everyone = audit.run(texts, [by_keyword], ["MINE.1"], progress=False).sample(60, annotators=1).answer_with_gold()
-    assert len(everyone.questions()) == 6
-    (cell,) = everyone.report().document["cells"]
-    assert (cell["drawn"], cell["judged"], cell["waiting"], cell["fs_rate"]["value"]) == (60, 54, 6, None)
-    assert "wait for people" in cell["fs_rate"]["reason"]
-    by_label = everyone.answer(everyone.questions().assign(label="positive", annotator="anna")).report()
-    assert by_label.cells[0].judged == 60
