@@ -8,7 +8,6 @@ import pandas as pd
 
 from audit.reports import tables
 from audit.reports.document import plain
-from audit.reports.tables import WIDTH
 from audit.reports.words import number, p_number, signature_line
 
 _DIGITS = {"f": 2, "t": 2, "se": 5}
@@ -56,8 +55,8 @@ class Tables:
         rows = {name: table.rows() for name, table in self.tables.items()}
         return {**rows, "notes": list(self.notes), "signature": dict(self.signature)}
 
-    def lines(self, width: int = WIDTH) -> list[str]:
+    def lines(self) -> list[str]:
         """Return the answer as text: every table that has rows, the notes and the signature."""
         shown = [table.section() for table in self.tables.values() if len(table.frame)]
         notes = [*(f"Note: {note}" for note in self.notes), "signature " + signature_line(self.signature)]
-        return [*tables.to_text(shown, width=width).splitlines(), "", *notes]
+        return [*tables.to_text(shown).splitlines(), "", *notes]

@@ -239,37 +239,34 @@ def validity_sections(document: Entry) -> Iterator[Section]:
 def validity_parts(entries: Sequence[Entry], say: Say) -> Iterator[str | Table]:
     """Yield for each study the ratings by relation, as TextFlint's human evaluation prints them, and what violations
     are worth where pairs of violated groups were judged."""
-    scales = [f"{scale}_{text}" for scale in reversed(SCALES) for text in ("original", "follow_up", "difference")]
-    names = ["relation", "rated", *(name if "difference" not in name else "difference" for name in scales), "valid"]
+    scales = [head for scale in reversed(SCALES) for head in (f"{scale}_original", f"{scale}_follow_up", "difference")]
     for study_id in dict.fromkeys(entry["study"] for entry in entries):
-        of_study = [entry for entry in entries if entry["study"] == study_id]
-        heads = [*names, *["broken"] * any(entry["holds"]["rate"]["n"] for entry in of_study)]
-        yield say("validity.table", study=study_id, task=wording(of_study[0]["task"], say.language).name)
-        rows = list[tuple[Any, ...]]()
-        for entry in of_study:
-            means: list[str] = []
-            for part in reversed(entry["scales"]):
-                value, low, high = (part["difference"][end] for end in ("value", "low", "high"))
-                difference = UNKNOWN if value is None else f"{value:+.2f} [{low:+.2f}, {high:+.2f}]"
-                means += [number(part["original"], 2), number(part["follow_up"], 2), difference]
-            rated, shares = (
-                f"{count(entry['share']['n'])}/{count(entry['pairs'])}",
-                (entry["share"], entry["holds"]["rate"]),
-            )
-            rows.append((entry["relation"], rated, *means, *map(estimate, shares))[: len(heads)])
-        yield Table([say(f"validity.{name}") for name in heads], rows)
+        own = [entry for entry in entries if entry["study"] == study_id]
+        yield say("validity.table", study=study_id, task=wording(own[0]["task"], say.language).name)
+        heads = ["relation", "rated", *scales, "valid", *["broken"] * any(of["holds"]["rate"]["n"] for of in own)]
+        yield Table([say(f"validity.{head}") for head in heads], [_ratings(entry)[: len(heads)] for entry in own])
         for kind in ("text", "relation"):
             cells = [
-                (
-                    entry["relation"], cell["system"], cell["vr_observed"],
-                    f"{count(cell['unsound_violated'])}/{count(cell['asked_violated'])}", estimate(cell["unsound"]),
-                    estimate(cell["vr_sound"])
-                )
-                for entry in of_study
+                (entry["relation"], cell["system"], cell["vr_observed"],
+                 f"{count(cell['unsound_violated'])}/{count(cell['asked_violated'])}",
+                 *(estimate(cell[rate]) for rate in ("unsound", "vr_sound")))
+                for entry in own
                 for cell in entry["cells"]
                 if cell["by"] == kind and cell["asked_violated"]
             ]  # fmt: skip
             if cells:
-                of_cells = ("relation", "system", "vr", "of_violated", "unsound", "vr_sound")
+                heads = ["relation", "system", "vr", "of_violated", "unsound", "vr_sound"]
                 yield say(f"validity.violations_{kind}", least=LEAST)
-                yield Table([say(f"validity.{name}") for name in of_cells], cells, 2)
+                yield Table([say(f"validity.{head}") for head in heads], cells, 2)
+
+
+def _ratings(entry: Entry) -> tuple[Any, ...]:
+    """Return a row of the ratings of a relation: mean scores, their difference, and the shares of follow-ups that are
+    valid, and of groups in which the relation does not hold."""
+    means: list[str] = []
+    for part in reversed(entry["scales"]):
+        value, low, high = (part["difference"][end] for end in ("value", "low", "high"))
+        difference = UNKNOWN if value is None else f"{value:+.2f} [{low:+.2f}, {high:+.2f}]"
+        means += [number(part["original"], 2), number(part["follow_up"], 2), difference]
+    rated, shares = f"{count(entry['share']['n'])}/{count(entry['pairs'])}", (entry["share"], entry["holds"]["rate"])
+    return entry["relation"], rated, *means, *map(estimate, shares)
