@@ -17,6 +17,8 @@ from audit.errors import AuditError
 
 _ACTING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters but tab and line feed, and those that turn the direction of what follows."""
+_OF_DATABASE = re.compile(r"`audit\s((?:app|sample|gold|plan|report|doctor)\b[^`]*)`")
+"""Commands in sentences that are about a database."""
 PLUGINS: list[str] = []
 """Modules that --plugin named, which a next command needs, too."""
 Rows = list[dict[str, Any]]
@@ -79,8 +81,8 @@ def say(message: str) -> None:
     print(visible(message), file=sys.stderr, flush=True)
 
 
-def answer(reply: Reply, as_json: bool) -> None:
-    """Print the document as JSON, or the lines for people."""
+def answer(reply: Reply, as_json: bool, db: str | None = None) -> None:
+    """Print the document as JSON, or the lines for people; commands in them are about this database."""
     if as_json:
         # An encoding that lacks characters spells them as Python does, which is not JSON's way.
         lacking = "utf" not in str(getattr(sys.stdout, "encoding", None)).lower()
@@ -90,7 +92,9 @@ def answer(reply: Reply, as_json: bool) -> None:
     if reply.next:
         lines.append(f"Next: {following(*reply.next)}")
     if lines:
-        tell(visible("\n".join(lines)))
+        place = () if db in (None, "audit.db") else ("--db", db)
+        text = _OF_DATABASE.sub(lambda named: f"`{following(*named[1].split(), *place)}`", "\n".join(lines))
+        tell(visible(text))
 
 
 def following(*words: object) -> str:

@@ -190,7 +190,7 @@ def _answering(function: Callable[..., Reply | None]) -> Any:
         reply = spreading(**values)
         if not isinstance(reply, Reply):
             return None
-        answer(reply, as_json)
+        answer(reply, as_json, values.get("db"))
         return reply.status
 
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]

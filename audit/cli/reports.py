@@ -194,7 +194,8 @@ def follow_ups(
     """How far follow-ups are from their sources, by relation.
 
     And how many groups limits (`audit run --valid`) have rejected, and how many others would. No system is asked:
-    where a relation looks at outputs, gold labels stand for them. See validity (docs/reference/validity.md)."""
+    where a relation looks at outputs, gold labels stand for them, and labels at random for those of sentences. See
+    validity (docs/reference/validity.md)."""
     from audit.corpora import get_corpus
     from audit.exchange.follow_ups import follow_ups_report, made_lines, made_of, stored_rows
     from audit.relations import get_relation

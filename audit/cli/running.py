@@ -44,7 +44,7 @@ def demo(
     gold = answer_with_gold(db.engine)
     ask_next(db.engine, SampleOptions(base=BASE, follow_ups=AUDITED_FOLLOW_UPS))
     say(f"Gold answers {gold.answered:,} questions.\n{waiting_of(db.engine)[1]}")
-    answer(report(db), as_json=False)
+    answer(report(db), False, db)
     report(db, html=html)
     present = {account.name for account in list_accounts(db.engine)}
     for name in [name for name in DEMO_ACCOUNTS if name not in present]:

@@ -16,7 +16,7 @@ from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.false_satisfaction.cells import relation_labels
 from audit.messages import message
 from audit.options import spread
-from audit.relations import Fixed, Outcome, Relation, Source, name_order
+from audit.relations import Fixed, Member, Outcome, Relation, Source, name_order
 from audit.relations.validity import MEASURES, VALID, Measure, broken, fitted_for, limits_by_relation, measure_named
 from audit.reports.frames import Table, Tables
 from audit.reports.options import FollowUpOptions
@@ -46,33 +46,43 @@ def made_of(maker: Relation, rows: Iterable[Row], number: int, seed: int = 0) ->
 
 
 def _follow_ups(maker: Relation, source: Source) -> list[Input]:
-    """Return the follow-ups of a source; where they depend on what a system says, its gold label stands for that."""
+    """Return the follow-ups of a source. Where they depend on what a system says, its gold label stands for that, and
+    of its sentences labels at random."""
     if isinstance(maker, Fixed):
         return maker.follow_ups(source)
-    if get_task(maker.task).question_kind == "pair":
+    if (task := get_task(maker.task)).question_kind == "pair":
         raise AuditError(f"what {maker.name!r} makes depends on a system's texts; see it with audit run and the app")
     made: list[Input] = []
     steps = maker.steps(source)
+
+    def said(member: Member) -> Output:
+        drawn = random.Random(member.input.text)
+        return (
+            Output(source.gold, 1.0) if member.role == "source" else Output(drawn.choice(task.labels), drawn.random())
+        )
+
     try:
         members = next(steps)
         while source.gold is not None:
             made += [member.input for member in members if member.role == "follow_up"]
-            members = steps.send([Output(source.gold, 1.0) for _ in members])
+            members = steps.send(list(map(said, members)))
     except StopIteration as end:
         return made if end.value is not None else []
     return []
 
 
 def stored_rows(engine: Engine, study_id: int | None = None) -> tuple[str, list[Row]]:
-    """Return the task of a study of the database, the last one where none is named, and its sources as rows."""
+    """Return the task of a study, the last one where none is named, and its sources, or those of all studies of that
+    task, as rows."""
     with engine.connect() as connection:
         only = true() if study_id is None else study.c.id == study_id
-        found = connection.execute(select(study).where(only).order_by(study.c.id.desc())).first()
-        if found is None:
+        studies = connection.execute(select(study).where(only).order_by(study.c.id.desc())).all()
+        if not studies:
             raise AuditError(message("cells.no_study", study=study_id) if study_id else message("cells.no_studies"))
-        query = _OF_SOURCES.add_columns(source.c.row, source.c.gold).where(source.c.study_id == found.id)
-        rows = connection.execute(query).all()
-    return found.task, [Row(row.row, Input.stored(row.texts, row.languages), row.gold) for row in rows]
+        task, query = studies[0].task, _OF_SOURCES.add_columns(source.c.row, source.c.gold)
+        alike = [row.id for row in studies if row.task == task]
+        rows = connection.execute(query.where(source.c.study_id.in_(alike))).all()
+    return task, [Row(row.row, Input.stored(row.texts, row.languages), row.gold) for row in rows]
 
 
 def made_lines(name: str, groups: Sequence[Mapping[str, Any]], tried: int) -> list[str]:

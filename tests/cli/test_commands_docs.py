@@ -1,4 +1,4 @@
-"""docs/commands.md is what its script writes from the commands, docs/reference/json.md what they answer.
+"""Commands are described, and docs/reference/json.md is what they answer.
 
 After simonw/sqlite-utils, tests/test_docs.py.
 """
@@ -30,10 +30,6 @@ JSON = script("make_json")
 
 def examples(command):
     return [line.removeprefix("Example: audit ") for line in (command.epilog or "").split("\n\n") if line]
-
-
-def test_the_page_is_what_the_script_writes():
-    assert (DOCS / "commands.md").read_text(encoding="utf-8") == script("make_commands").page()
 
 
 def test_every_command_is_described_and_has_examples_which_parse():
