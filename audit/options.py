@@ -20,8 +20,6 @@ from functools import wraps
 from inspect import Parameter
 from typing import Any, NamedTuple, ParamSpec, TypeVar, get_args, get_type_hints
 
-from audit.errors import AuditError
-
 _PROMPT = ">" * 3  # Of an example, which stays at the end of a docstring
 Taken = ParamSpec("Taken")
 Returned = TypeVar("Returned")
@@ -69,7 +67,9 @@ class Options:
             value = value.tolist() if hasattr(value, "tolist") else value  # NumPy's and pandas's
             value = option.told.read(value) if option.told.read is not None else value
             if value != option.default:
-                _check(option, value)
+                from audit.user_models import checked_value
+
+                checked_value(option.name, option.kind, value)
             object.__setattr__(self, option.name, value)
 
 
@@ -88,19 +88,6 @@ def options_of(model: type[Any]) -> tuple[Option, ...]:
 
 
 _known: dict[type[Any], tuple[Option, ...]] = {}
-
-
-def _check(option: Option, value: object) -> None:
-    from pydantic import ConfigDict, TypeAdapter, ValidationError
-
-    from audit.user_models import allowed_by, short
-
-    adapter = TypeAdapter(option.kind, config=ConfigDict(strict=True, arbitrary_types_allowed=True))
-    try:
-        adapter.validate_python(value)
-    except ValidationError:
-        expected = allowed_by(option.kind)
-        raise AuditError(f"{option.name}={short(value)}: expected {expected}", parameter=option.name) from None
 
 
 def keyword(option: Option) -> Parameter:

@@ -136,28 +136,33 @@ def checked_arguments(function: Callable[Taken, Returned]) -> Callable[Taken, Re
     audit.errors.AuditError: size='3': expected int | None
     """
     signature = inspect.signature(function)
-
-    @cache
-    def adapters() -> dict[str, TypeAdapter[Any]]:
-        config = ConfigDict(strict=True, arbitrary_types_allowed=True)
-        kinds = {name: parameter.annotation for name, parameter in signature.parameters.items()}
-        return {name: TypeAdapter(kind, config=config) for name, kind in kinds.items() if _is_checked(kind)}
+    kinds = {name: of.annotation for name, of in signature.parameters.items() if _is_checked(of.annotation)}
 
     @wraps(function)
     def checked(*args: Taken.args, **kwargs: Taken.kwargs) -> Returned:
         bound = signature.bind(*args, **kwargs)
-        for name in bound.arguments.keys() & adapters().keys():
-            value = bound.arguments[name]
-            bound.arguments[name] = value = value.tolist() if hasattr(value, "tolist") else value
-            try:
-                adapters()[name].validate_python(value)
-            except ValidationError:
-                expected = inspect.formatannotation(signature.parameters[name].annotation)
-                raise AuditError(f"{name}={short(value)}: expected {expected}", parameter=name) from None
+        for name in bound.arguments.keys() & kinds.keys():
+            bound.arguments[name] = checked_value(name, kinds[name], bound.arguments[name])
         with installed_extras():
             return function(*bound.args, **bound.kwargs)
 
     return checked
+
+
+def checked_value(name: str, kind: Any, value: Any) -> Any:
+    """Return an argument, NumPy's numbers as Python's. Raises AuditError unless it is of this type and in bounds."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    try:
+        _adapter(kind).validate_python(value)
+    except ValidationError:
+        expected = allowed_by(kind) if hasattr(kind, "__metadata__") else inspect.formatannotation(kind)
+        raise AuditError(f"{name}={short(value)}: expected {expected}", parameter=name) from None
+    return value
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind, config=ConfigDict(strict=True, arbitrary_types_allowed=True))
 
 
 def _is_checked(annotation: Any) -> bool:

@@ -4,11 +4,12 @@ A new corpus is one class or function and one line that registers it in `audit.r
 one that users have files of is registered with an argument.
 """
 
+# ruff: noqa: I001 (several names a line)
 from functools import cache
 from pathlib import Path, PurePath
 
-from audit.corpora.base import CORPORA, Corpus, Row, Unit
-from audit.corpora.files import AS_IT_IS, FileCorpus, Reading, is_file_name
+from audit.corpora.base import CORPORA, Corpus as Corpus, Row as Row, Unit as Unit
+from audit.corpora.files import AS_IT_IS, FileCorpus as FileCorpus, Reading as Reading, is_file_name
 from audit.corpora.recordings import RecordedTexts, Toward, check_targets, split_targets
 from audit.errors import AuditError
 from audit.tasks import matches
@@ -120,17 +121,3 @@ def listing(task: str | None = None) -> list[dict[str, object]]:
         | {"available": corpus.needs() is None, "needs": corpus.needs()}
         for corpus in all_corpora(task)
     ]
-
-
-__all__ = [
-    "Corpus",
-    "FileCorpus",
-    "Reading",
-    "Row",
-    "Unit",
-    "about_of",
-    "all_corpora",
-    "get_corpus",
-    "listing",
-    "short_name",
-]

@@ -33,7 +33,7 @@ class Seen:
 
 
 Rule = Callable[[str, Seen | None, Seen | None], frozenset[str] | None]
-"""(answer about the source, source, follow-up) -> allowed answers about the follow-up, or None: ask."""
+"""(answer about the source, source, follow-up) -> allowed answers about the follow-up; None: ask."""
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,7 @@ def declared(carries: str | Sequence[str] | Mapping[str, Sequence[str]]) -> Carr
 
 Role = Literal["source", "follow_up", "link", "probe"]
 ANY = ("*",)  # Languages of a relation, or a system, that takes texts in every language
-COUNTED: tuple[Role, ...] = ("source", "follow_up", "link")
-"""Roles whose outputs make a satisfaction false; a probe's does not."""
+COUNTED: tuple[Role, ...] = ("source", "follow_up", "link")  # Their outputs make a satisfaction false
 
 
 class Outcome(IntEnum):
@@ -131,8 +130,7 @@ class Outcome(IntEnum):
     VIOLATED = 1
     INAPPLICABLE = 2
     ERROR = 3
-    REJECTED = 4
-    """A follow-up breaks a limit of its relation (`audit.relations.validity`): the system was not asked about it."""
+    REJECTED = 4  # A follow-up breaks a limit: the system was not asked about it
 
 
 NO_SCORE = "it needs a score, and the system returns none"
@@ -194,7 +192,7 @@ Check = Callable[[Sequence[Output]], "Verdict | bool"]
 """Outputs of the source and the follow-ups, none an error, in order -> verdict, or whether the relation is
 satisfied."""
 Perturb = Callable[[Analysis, random.Random], "str | list[str] | None"]
-"""Analysis of a text -> follow-up text(s), or None where none would read well."""
+"""Text -> follow-up text(s); None: none would read well."""
 Words = tuple[tuple[str, str], ...]  # Pairs (old, new): what was replaced by what to make a follow-up
 
 
@@ -207,8 +205,7 @@ class Rewritten:
 
 
 Rewrite = Callable[[Sequence[Analysis], random.Random], "Rewritten | None"]  # As `Perturb`, of all texts of a source
-WordsCheck = Callable[[Sequence[Output], Words], "Verdict | bool"]
-"""Outputs of source and follow-up, and the words that were replaced -> as a `Check`."""
+WordsCheck = Callable[[Sequence[Output], Words], "Verdict | bool"]  # As `Check`, with the words that were replaced
 
 
 def verdict_of(relation: str, said: object) -> Verdict:
@@ -230,16 +227,14 @@ class Relation:
     summary: str
     unit: Literal["sentence", "document", "any"]  # The unit of its sources; `any`: both
     carry: Carry
-    languages: tuple[str, ...] = ("en",)
-    """Languages of its texts: a source with a text in another one makes no group. `ANY` alone: every language."""
+    languages: tuple[str, ...] = ("en",)  # Of its texts; `ANY` alone: every language
     version: str = "1"
     params: Mapping[str, object] = field(default_factory=dict)
     accepts: Mapping[str, tuple[type, ...]] = field(default_factory=dict)
     """Types of a parameter's values where that of its default is not the only one; a list may be a file's lines."""
     check_params: Callable[[Mapping[str, object]], str | None] | None = None
-    """Called with all parameters when some are set: says what is wrong with them, or None."""
-    counterpart: str = ""
-    """What it is called together with the same relation of other tasks, where it is written for several."""
+    """Says what is wrong with all parameters, or None."""
+    counterpart: str = ""  # The name of the same relation of several tasks
     needs: tuple[str, ...] = ()  # Modules of an extra without which it makes no groups; a run that lacks one is refused
     grammar: bool = False  # Whether it reads more of a text than its characters: what its language's own tagger finds
     default: bool = True  # Whether a run takes it that names no relations
@@ -248,8 +243,7 @@ class Relation:
     question: str | Mapping[str, str] = ""
     """What people are asked about a group, where *yes* means that the relation holds; by the code of a language, or in
     one for all. Empty: what follows from its check (`audit.relations.asking`)."""
-    limits: tuple[Limit, ...] = ()
-    """What a follow-up must keep; set by `audit.relations.validity.limited`, which makes them a parameter, too."""
+    limits: tuple[Limit, ...] = ()  # What a follow-up must keep (`limited` sets them)
 
     def __or__(self, other: object) -> "Relation":
         """Return the composition: the other changes what this one made. Raises AuditError as `compose` does."""
@@ -300,8 +294,7 @@ class Fixed(Relation):
     """A relation whose groups are the same for every system: follow-ups and a note, which is what the check has to know
     of how they were made. It is never stored: making the group again gives the same one."""
 
-    check: Any = None
-    """A `Check`. A frozen dataclass with fields of the same names as parameters is given their values."""
+    check: Any = None  # A `Check`; a dataclass is given the parameters that are its fields
 
     @property
     def per_system(self) -> bool:
@@ -340,10 +333,8 @@ class Plain(Fixed):
     """A relation that perturbs texts of a source, each by itself, and whose check needs nothing but the outputs."""
 
     perturb: Perturb
-    texts: tuple[int, ...] = (0,)
-    """Which texts of an input are perturbed, counted from 0; a text that an input does not have is left out."""
-    changes: Literal["all", "one"] = "all"
-    """`all`: each of these texts that the perturbation applies to; `one`: one of those, drawn at random."""
+    texts: tuple[int, ...] = (0,)  # Which texts of an input are perturbed, of those that it has
+    changes: Literal["all", "one"] = "all"  # Each of these texts that it applies to, or one drawn at random
 
     def make_group(self, source: Source) -> tuple[list[Input], Words]:
         if not self.reads(source):
@@ -398,8 +389,7 @@ class Chained(Relation):
     """A relation whose group depends on the system's outputs: `walk` is the generator."""
 
     walk: Callable[[Source, random.Random], Steps]
-    expects: Check | None = None
-    """The check of `audit.relations.expect` that its verdict is made by: what people are asked follows from it."""
+    expects: Check | None = None  # What its verdict is made by: what people are asked follows from it
 
     def steps(self, source: Source) -> Steps:
         if not self.reads(source):

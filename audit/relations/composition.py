@@ -14,15 +14,7 @@ from audit.errors import AuditError
 from audit.messages import joined, message, with_commas
 from audit.relations import base, expect
 from audit.relations.base import ANY, Carry, Check, Fixed, Relation, Source, Words, nothing
-from audit.relations.expect import (
-    LabelsAlone,
-    Opinionated,
-    SimilarText,
-    equivalent,
-    goes_down,
-    goes_up,
-    stronger,
-)
+from audit.relations.expect import LabelsAlone, Opinionated, SimilarText, equivalent, goes_down, goes_up, stronger
 from audit.tasks import Input, base_of
 from audit.text import Analysis
 

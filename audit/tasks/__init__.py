@@ -1,5 +1,6 @@
 """What a system does. A new task is one object that is registered."""
 
+# ruff: noqa: I001 (several names a line)
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from string import ascii_lowercase
@@ -8,12 +9,13 @@ from typing import TypeGuard
 from audit import registry
 from audit.errors import AuditError, BadOutput
 from audit.registry import Registry
-from audit.tasks.base import GradedTask, Input, LabelTask, Output, Task, Wording, check_task, wording_of
+from audit.tasks.base import GradedTask as GradedTask, Input as Input, LabelTask as LabelTask, Output as Output
+from audit.tasks.base import Task as Task, Wording as Wording, check_task, wording_of as wording_of
 from audit.tasks.classification import NONE_OF_THEM, PLUS, Classification
 from audit.tasks.entities import EntityTask
 from audit.tasks.question_answering import read_answer
 from audit.tasks.similarity import LEVELS, read_similarity
-from audit.tasks.words import NO_WORDS, OwnWords, label_words, wording
+from audit.tasks.words import NO_WORDS, OwnWords as OwnWords, label_words as label_words, wording as wording
 
 TASKS: Registry[Task] = registry.tasks  # Tasks by name, those whose labels come with the corpus without labels
 registry.tasks.check = lambda name, task: None if isinstance(task, Classification) else check_task(name, task)
@@ -173,21 +175,3 @@ def labels_together(labels: Iterable[str], tasks: Iterable[str]) -> str:
             f"{len(names)} labels for one text; only a task named with +, as classification/a+b, takes several"
         )
     return PLUS.join(names) or NONE_OF_THEM  # of any scheme: the study's task looks at the labels
-
-
-__all__ = [
-    "TASKS",
-    "GradedTask",
-    "Input",
-    "LabelTask",
-    "Output",
-    "OwnWords",
-    "Task",
-    "Wording",
-    "base_of",
-    "get_task",
-    "in_text",
-    "lists_answers",
-]
-__all__ += ["label_reader", "label_words", "labels_to_write", "labels_together", "matches", "spellings"]
-__all__ += ["takes_several", "text_columns", "text_names", "wording", "wording_of"]

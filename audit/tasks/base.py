@@ -100,8 +100,7 @@ class Wording:
     texts: tuple[str, ...] = ()  # What the texts of an input are called, in their order: ("Premise", "Hypothesis")
     output: str = ""  # What an output that is judged beside the text is called
     guideline: str = ""  # Markdown; `{labels}` in it stands for a list of the labels
-    outputs: Mapping[str, str] = field(default_factory=dict)
-    """Outputs that are a code -> how they read: {"unanswerable": "says that the text does not answer the question"}."""
+    outputs: Mapping[str, str] = field(default_factory=dict)  # Outputs that are a code -> how they read
 
     def over(self, other: "Wording") -> "Wording":
         """Return these words, and those of the other where these say nothing."""

@@ -3,7 +3,7 @@
 import pytest
 
 from audit.corpora import get_corpus
-from audit.errors import BadFile
+from audit.errors import AuditError, BadFile
 from audit.tasks import Input
 
 
@@ -40,3 +40,9 @@ def test_a_file_that_does_not_say_where_to_is_refused(content, says, tmp_path):
     path.write_text(content, encoding="utf-8")
     with pytest.raises(BadFile, match=says):
         get_corpus(path, "translation")
+
+
+@pytest.mark.parametrize("wrong", [{"task": "similarity"}, {"unit": "document"}, {"language": "de"}])
+def test_a_registered_corpus_is_what_it_is(wrong):
+    with pytest.raises(AuditError, match="of corpus 'rotten-tomatoes' is"):
+        get_corpus("rotten-tomatoes", **wrong)

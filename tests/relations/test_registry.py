@@ -1,10 +1,15 @@
 """The registry: names within a task, their order, parameters; and what every registered relation promises."""
 
+import pickle
+from dataclasses import fields
+from functools import partial
+
 import pytest
 
 from audit.errors import AuditError, UnknownName
 from audit.packs.english import parser
-from audit.relations import all_relations, base, get_relation, relations_named
+from audit.relations import Plain, all_relations, base, get_relation, relations_named
+from audit.relations.expect import on_documents
 from audit.relations.registry import configured
 from audit.text.tools import version_of
 
@@ -59,3 +64,19 @@ def test_the_version_of_a_tagger_is_a_part_of_its_relations_version(monkeypatch)
     assert tagging.full_version == f"{tagging.version}; {version_of('jieba')}"
     monkeypatch.setattr(base, "version_of", lambda tagger: f"another {tagger}")
     assert tagging.full_version == f"{tagging.version}; another jieba"
+
+
+def test_a_copy_by_pickle_is_the_relation():
+    """Workers are sent relations; functions are found by their module and name, so that copies make the same groups."""
+
+    def said(relation):  # no partial is equal to another one
+        values = ((field.name, getattr(relation, field.name)) for field in fields(relation))
+        return {
+            name: (value.func, value.args, value.keywords) if isinstance(value, partial) else value
+            for name, value in values
+        }
+
+    every = all_relations()
+    spread = [on_documents(one, 0.5) for one in every if isinstance(one, Plain) and one.unit == "sentence"]
+    for relation in (*every, *spread, get_relation("sentiment", "MR1.1 | MR3.1")):
+        assert said(pickle.loads(pickle.dumps(relation))) == said(relation), relation.name  # noqa: S301

@@ -11,16 +11,7 @@ from plugged import registries_kept
 from audit.errors import AuditError
 from audit.relations import get_relation
 from audit.relations.registry import configured
-from audit.relations.validity import (
-    Limit,
-    broken,
-    fitted_for,
-    learns,
-    limit_of,
-    limited,
-    measure,
-    measure_named,
-)
+from audit.relations.validity import Limit, broken, fitted_for, learns, limit_of, limited, measure, measure_named
 from audit.tasks import Input
 
 QUICK = ("edit-distance", "replaced", "bleu", "perplexity-ratio")

@@ -1,13 +1,15 @@
 """The tasks of audit, and the values that pass between the rooms: what is allowed, and when an output is wrong."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audit import registry
 from audit.errors import AuditError, BadOutput
-from audit.tasks import Input, Output, get_task, spellings
+from audit.tasks import Input, LabelTask, Output, get_task, spellings
 
 SENTIMENT, SIMILARITY, TRANSLATION = map(get_task, ("sentiment", "similarity", "translation"))
 
@@ -69,3 +71,13 @@ def test_inputs_have_one_key_per_content(one, other):
     keys = {Input.of(*one, language=code, target=to).key for code in ("en", "zh") for to in (None, "es", "fr")}
     assert len(keys) == 6
     assert (Input.of(*one, target="es").target, Input.of(*one).target) == ("es", None)
+
+
+def test_a_task_that_cannot_be_used_is_refused():
+    refused = "name must be 'mood', as it is registered; labels must be a tuple of two or more different texts$"
+    with pytest.raises(AuditError, match=refused):
+        registry.tasks.register("mood", LabelTask("moods", ("good", "good"), "How is it?"))
+    without_methods = SimpleNamespace(**vars(LabelTask("mood", ("good", "bad"), "How is it?")))
+    with pytest.raises(AuditError, match=r"it needs methods checked\(output\) and is_wrong\(output, allowed\)"):
+        registry.tasks.register("mood", without_methods)
+    assert "mood" not in registry.tasks

@@ -5,13 +5,7 @@ from hypothesis import given, strategies
 
 from audit.text.differences import AFTER, BEFORE, Kind, differences, paired_texts
 
-SIGNS = {
-    Kind.SAME: "{}",
-    Kind.ADDED: "[+{}]",
-    Kind.LEFT_OUT: "[-{}]",
-    Kind.MOVED: "[>{}]",
-    Kind.MOVED_AWAY: "[<{}]",
-}
+SIGNS = {Kind.SAME: "{}", Kind.ADDED: "[+{}]", Kind.LEFT_OUT: "[-{}]", Kind.MOVED: "[>{}]", Kind.MOVED_AWAY: "[<{}]"}
 
 
 def drawn(before: str, after: str, language: str = "") -> str:

@@ -44,7 +44,7 @@ def test_choose_look_confirm_and_answer_again(judged: Prepared, language: str) -
     numbers = {"judgements": 8, "people": 2, "adjudications": 0}
     version = guideline_of("sentiment", "input").version
     (option,) = app.selectbox[0].options
-    task, kind = wording("sentiment", language).name, text_in(language, "stale_kind.input")
+    task, kind = wording("sentiment", language).name, text_in(language, "kind.input")
     assert option == text_in(language, "stale.option", task=task, kind=kind, below=version + 1, **numbers)
     # Without the tick nothing goes, and without a reason neither.
     button(app, text_in(language, "stale.go")).click().run()
