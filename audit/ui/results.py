@@ -13,6 +13,7 @@ from sqlalchemy import Engine, select, true
 
 from audit.corpora.slices import ARGUMENTS, SLICES
 from audit.false_satisfaction.resolution import Whose
+from audit.messages import catalogue
 from audit.reports.first_page import family_chart, first_lines, how_text, score_chart
 from audit.reports.sections import sections
 from audit.reports.words import Say
@@ -32,9 +33,11 @@ def page() -> None:
     study = choose_study(engine, account.id)
     answers: dict[Whose, str] = {whose: t(f"whose.{whose}") for whose in ("both", "people", "gold")}
     whose = single_choice(t("results.whose"), answers, "whose", persist_state="session")
+    words = catalogue(language())
+    properties = {name: words.get(f"slice_name.{name}", name) for name in _properties(engine, study)}
     slices = st.multiselect(
-        t("results.slices"), _properties(engine, study), placeholder=t("results.no_slices"), key="slices",
-        persist_state="session",
+        t("results.slices"), list(properties), format_func=properties.__getitem__,
+        placeholder=t("results.no_slices"), key="slices", persist_state="session",
     )  # fmt: skip
     with session.showing_refusals():
         _show(engine, report_values(study, whose, slices))

@@ -85,7 +85,8 @@ TERMS = """R_FS SR_o SR_g SR_c VR_o VR_g VR FV mid-p Holm Tukey Kramer McNemar K
 sequence Vega-Lite Benjamini Yekutieli"""
 COMPUTING = """API CSV TSV JSON JSONL Excel XLSX Parquet PARQUET HTML PNG TOML UTC UTF-8 MB Markdown Tab Enter
 Ctrl audit app run demo ask en zh labels text answer text_b equal language explanation imported simulated
-zip import restore Prolific gold study example TXT TSV name role languages participant PROLIFIC_PID workerId"""
+zip import restore Prolific gold study example TXT TSV name role languages participant PROLIFIC_PID workerId Label
+Studio annotator"""
 CITED = "Jiang Chen Wang Information and Software Technology"
 LATIN = {word for words in (NAMES, TERMS, COMPUTING, CITED) for word in words.split()}
 """What may stand in Latin letters in Chinese: what people and corpora are called here, terms that have no other name,

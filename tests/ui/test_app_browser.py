@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from app_driver import PASSWORD, Prepared
+from app_driver import PASSWORD, Prepared, rows
 from asked_driver import names, prepare_groups, to_question
 from browser_driver import Window, judgements, streamlit_server, until
 from sqlalchemy import select
@@ -23,7 +23,10 @@ def test_keys_judge_a_held_key_judges_once_and_z_undoes(served: tuple[str, Prepa
     prepared = served[1]
     window.log_in("ann")
     until(window.question)
+    window.press("m")  # a comment is written, and Enter leaves it: the next key answers
+    window.driver.switch_to.active_element.send_keys("3 stars\ue007")
     window.judge("1")
+    assert rows(prepared, tables.Judgement)[-1]["comment"] == "3 stars"
     window.judge("3")
     window.judge("u")
     assert judgements(prepared, prepared.ann.id) == ["positive", "negative", "unsure"]

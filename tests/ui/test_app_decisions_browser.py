@@ -73,7 +73,10 @@ def test_a_decision_takes_at_most_four_presses(served: tuple[str, Prepared], tmp
             window.click('[role="radio"]', text_in(language, code, count=count))
             until(lambda: window.all(".st-key-judge-together button"))
 
-        # A dispute: the label, the reason, Enter.
+        # A dispute: the label, the reason, Enter; also after a click in the menu, where the focus stays on the link.
+        links = window.all('[data-testid="stSidebarNavLink"]')
+        next(link for link in links if text_in(language, "menu.adjudicate") in link.text).click()
+        until(lambda: window.all(".st-key-judge-together button"))
         page = window.text()
         assert not [name for name in ("MR1.4", "MR3.1", "vader", "textblob") if name in page]
         window.picture(f"dispute-{language}")
