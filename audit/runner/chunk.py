@@ -146,9 +146,9 @@ class Group:
 
 
 class Chunk:
-    """The work of some chunks for some relations and systems, without a database and without an executor. `todo[system
-    id]` holds the relations that are not finished for that system, `sources` the sources by id, in order. Give
-    `planned` what the planning jobs made; then `answer` asks for what it wants."""
+    """The work of some chunks, without a database and without an executor: `todo[system id]` holds the relations that
+    are not finished, `sources` the sources by id, in order. `planned` takes what the planning jobs made; then `answer`
+    asks for what it wants. `fitted` is what the measures of the relations' limits have learnt."""
 
     def __init__(
         self,
@@ -157,12 +157,9 @@ class Chunk:
         todo: Mapping[int, Sequence[Bound]],
         fitted: Fitted = MappingProxyType({}),
     ):
-        """`fitted` is what the measures of the relations' limits have learnt."""
         self.numbers, self.sources, self.todo, self._fitted = numbers, sources, todo, fitted
-        self.unasked: dict[bytes, Input] = {}
-        """Inputs of rejected groups, which are stored although no system is asked about them."""
-        self.hanging: list[Group] = []
-        """Groups that wait for outputs, to say what they want next."""
+        self.unasked: dict[bytes, Input] = {}  # Inputs of rejected groups, which are stored though nobody is asked
+        self.hanging: list[Group] = []  # Groups that wait for outputs, to say what they want next
         self._outputs: dict[int, dict[bytes, Output]] = {system: {} for system in todo}
         self._wanted: Wanted = {system: {} for system in todo}
         by_id = {bound.id: bound for bounds in todo.values() for bound in bounds}

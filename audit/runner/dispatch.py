@@ -124,8 +124,8 @@ class AskedAgain(Asked):
 
 @dataclass
 class Counts:
-    """What a run made and found; `executed` counts calls to systems, `stored` outputs that were there already.
-    `retried` of those executed had failed before, `repeated` were asked what the system had been asked before."""
+    """What a run made and found; `executed` counts calls to systems, `retried` and `repeated` those of them on inputs
+    that had failed, or were asked, before; `stored` counts outputs that were there already."""
 
     groups: int = 0
     checks: int = 0
@@ -248,7 +248,7 @@ class BoundSystem:
 
 class Asker(AbstractContextManager["Asker"]):
     """Asks the systems of a run about inputs of a corpus: what is stored is looked up, the rest is given to executors,
-    as far as the budget allows, and stored. Before `bind` it has no database: then only batches are made with it."""
+    as far as the budget allows, and stored. Before `bind` it has no database, and only submits."""
 
     def __init__(
         self,

@@ -42,7 +42,7 @@ from audit.runner.studies import Later, add_sources, opened
 from audit.store import columns, group_id, insert_new, pieces, store_inputs, table_of, tables, write_much
 from audit.store.outcomes import insert_one
 from audit.tasks import Input, Output, Task, base_of, get_task
-from audit.user_models import Allowed, UserModel, mistakes, short
+from audit.user_models import UserModel, mistakes, short
 
 NOT_RECORDED = "no output was recorded"  # The error of an output that is null
 VERDICTS = {outcome.name.lower(): outcome for outcome in Outcome if outcome <= Outcome.ERROR}
@@ -106,10 +106,7 @@ class Line(UserModel):
         list[Annotated[FollowUp, BeforeValidator(lambda value: value if isinstance(value, dict) else {"text": value})]],
         Field(min_length=1, json_schema_extra={"allowed": "a list of at least one text"}),
     ]
-    outputs: Annotated[
-        list[Call | Annotated[list[Call], Field(min_length=1)]],
-        Allowed("a list of outputs: a label, score or text, an object with these or an error, null, or a list of such"),
-    ]
+    outputs: list[Call | Annotated[list[Call], Field(min_length=1)]]
     verdict: Literal["satisfied", "violated", "inapplicable", "error"] | None = None
     id: Id = None
     task: Name | None = None
@@ -118,9 +115,7 @@ class Line(UserModel):
     target_language: Name | None = None
     document: Id = None
     gold: Any = None
-    attributes: Annotated[
-        dict[str, Any] | None, Allowed('an object such as {"length": 12}'), AfterValidator(_attributes)
-    ] = None
+    attributes: Annotated[dict[str, Any] | None, AfterValidator(_attributes)] = None
     carries: Any = None
 
 

@@ -1,16 +1,14 @@
 """`audit search`: for each source, the strongest violation that can be found under a budget of calls to a system.
 
-After TextAttack's goal functions, constraints and search methods (Morris et al., EMNLP 2020 demonstrations): candidates
-are what relations, one after the other, make of a source, with several random choices of each. Among violations the
-strongest changes the smallest share of words, then has the score that falls furthest; while there is none, the search
-goes on from the candidates whose score fell furthest. It goes level by level and ends at the first level with a
-violation, since another relation changes more words.
-
-What is found was searched for, not drawn: no rate comes from it, and nothing of it but inputs and outputs is stored.
+Goal, constraints and methods are those of TextAttack (Morris et al. 2020): candidates are what relations, one after the
+other, make of a source, with several random choices of each. The strongest violation changes the smallest share of
+words, then has the score that falls furthest; while there is none, the search goes on from the candidates whose score
+fell furthest. It ends at the first level with a violation, since another relation changes more words.
 """
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -54,12 +52,9 @@ SEARCHED = (
 @dataclass(frozen=True)
 class Violation:
     """A violation, or what may become one: which of the choices of each relation made it, the follow-ups with their
-    outputs, the share of words that changed, and how far the score fell.
-
-    `fall` is the source's score less that of the expected label; of an unexpected label with its score it is their
-    sum; of texts it is 1 less their similarity. `allowed` are the labels that are right about the follow-ups, as the
-    relation carries them from gold, and `genuine` says whether an output is wrong by these; None: not known.
-    """
+    outputs, the share of words that changed, and how far the score fell (`_fall`). `allowed` are the labels that are
+    right about the follow-ups, as the relation carries them from gold, and `genuine` says whether an output is wrong by
+    these; None: not known."""
 
     follow_ups: tuple[Input, ...]
     parts: tuple[Fixed, ...] = field(default=(), repr=False, compare=False)
@@ -106,17 +101,15 @@ class Searched:
         """Return an entry of the document, and a line of a JSONL."""
         found = self.violation
         follow_ups = zip(found.follow_ups, found.outputs, strict=True) if found else ()
-        return {
-            "row": self.row,
-            "texts": self.source.texts,
-            "languages": self.source.languages,
+        entry: dict[str, Any] = {"row": self.row, "texts": self.source.texts, "languages": self.source.languages}
+        entry |= {
             "gold": self.gold,
             "output": self.output and asdict(self.output),
             "outcome": self.outcome,
             "calls": self.calls,
-            "follow_ups": [{"texts": item.texts, "output": asdict(output)} for item, output in follow_ups],
-            **{name: getattr(found, name, None) for name in _OF_VIOLATION},
         }
+        entry["follow_ups"] = [{"texts": item.texts, "output": asdict(output)} for item, output in follow_ups]
+        return entry | {name: getattr(found, name, None) for name in _OF_VIOLATION}
 
     def wanted(self, budget: int) -> dict[bytes, Input]:
         """Return the inputs of the next candidates, as many as the budget allows; the others are dropped."""
@@ -239,22 +232,18 @@ class _Search:
     def relation_of(self, parts: tuple[Fixed, ...]) -> Fixed | None:
         """Return the relation whose check is that of a candidate; None where these do not compose."""
         names = tuple(part.name for part in parts)
-        if len(parts) > 1 and names not in self.compositions:
-            try:
-                self.compositions[names] = compose(*parts)
-            except AuditError:
-                self.compositions[names] = None
-        return parts[0] if len(parts) == 1 else self.compositions[names]
+        if names not in self.compositions:
+            with suppress(AuditError):
+                self.compositions[names] = parts[0] if len(parts) == 1 else compose(*parts)
+        return self.compositions.setdefault(names, None)
 
     def walk_all(self, asker: Asker, walks: Sequence[Searched]) -> None:
         """Search from some sources side by side, so that their inputs are asked for together."""
         (system,) = asker.systems
-        outputs = asker.ask({system: {walk.source.key: walk.source for walk in walks if self.relations}})[system]
+        outputs = asker.ask({system: {walk.source.key: walk.source for walk in walks}})[system]
         for walk in walks:
             walk.output = outputs.get(walk.source.key)
-            if not self.relations:
-                walk.outcome = "no_follow_up"
-            elif walk.output is None:
+            if walk.output is None:
                 walk.outcome = "left"
             elif walk.output.error or walk.output.absent:
                 walk.outcome = "error"
@@ -320,8 +309,8 @@ class _Search:
         relation = self.relation_of(candidate.parts)
         if relation is None or walk.output is None or any(output.error or output.absent for output in outputs):
             return None
+        every = [walk.output, *outputs]
         try:
-            every = [walk.output, *outputs]
             verdict = cut_verdict(every) or relation.verdict(every, candidate.note)
         except Exception as problem:
             raise_failed(relation.name, problem)
@@ -342,7 +331,9 @@ class _Search:
 
 
 def _fall(relation: Fixed, source: Output, outputs: Sequence[Output], verdict: Verdict) -> float:
-    """How far the system went from what is expected: see `Violation`. The least where the check does not apply."""
+    """Return how far the system went from what is expected: the source's score less that of the expected label; of an
+    unexpected label with its score their sum; of texts 1 less their similarity. The least where the check does not
+    apply."""
     if verdict.outcome is Outcome.INAPPLICABLE:
         return -1.0
     if getattr(relation, "check", None) is same_interval:

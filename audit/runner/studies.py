@@ -40,8 +40,7 @@ CHUNK = {"sentence": 250, "document": 25}  # Sources per chunk of work: a kill c
 
 
 class Later:
-    """A database that is opened once everything else has been checked, so that a mistake leaves no empty one behind.
-    `begin` is called with it then, before anything is stored."""
+    """A database that is opened, and given to `begin`, once all is checked: a mistake leaves no empty one behind."""
 
     def __init__(self, store: str, begin: Callable[[Engine], object] = lambda engine: None) -> None:
         self._store, self._begin = store, begin
@@ -83,8 +82,7 @@ class StudyRow:
 
 
 class Sampled:
-    """The sources of a study that need not be stored yet: the rows with the `limit` smallest u, in the order of u. They
-    are drawn when somebody asks, and once: a corpus may be large."""
+    """The sources of a study that need not be stored yet: the rows with the `limit` smallest u, in the order of u."""
 
     def __init__(self, corpus: Corpus, seed: int, limit: int | None = None) -> None:
         self.corpus, self.seed, self.limit = corpus, seed, limit
@@ -241,10 +239,9 @@ def inapplicable_notes(
 def runs(engine: Engine) -> list[dict[str, Any]]:
     """Return what was run, by study, and in it by the names of systems and the order in which they came.
 
-    `relations` are those begun, `finished` the share of them and of the sources that is through; `outputs` the inputs
-    that the system was executed on in this database, for whatever study, and `errors` those of them that failed at the
-    last attempt; `number` is the system's in this database, `#2` in `audit compare`; `began` is when the study was
-    begun, in UTC, by the first of its systems.
+    `relations` are those begun, `finished` the share of them and of the sources that is through; `outputs` and `errors`
+    are the system's in this database, for whatever study, the last attempts; `number` is its number here, `#2` in
+    `audit compare`; `began` is when the study was begun, in UTC.
     """
     later = output.alias()
     same = (later.c.input_id == output.c.input_id, later.c.system_id == output.c.system_id)

@@ -20,13 +20,8 @@ from audit.store.patient import Patient
 
 
 def another_python(*arguments: str) -> list[str]:
-    """Return the command of another Python like this one.
-
-    -P: a file of the folder where the user is, called statistics.py or queue.py, must not stand in for Python's own.
-
-    >>> another_python("-m", "audit")[1:]
-    ['-P', '-m', 'audit']
-    """
+    """Return the command of another Python like this one; with -P no file of the user's, called queue.py, stands in for
+    Python's own."""
     return [sys.executable, "-P", *arguments]
 
 
@@ -40,12 +35,7 @@ def its_environment() -> dict[str, str]:
 
 def began(pid: int) -> str | None:
     """Return when a process began, as the machine counts; empty where the machine does not say; None: it is no more.
-
-    Another process may have its number by now, and one that was killed is there until its parent has looked.
-
-    >>> began(os.getpid()) == began(os.getpid()) is not None
-    True
-    """
+    Another process may have its number by now, and one that was killed is there until its parent has looked."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
