@@ -39,24 +39,13 @@ _HELP = "see docs/reference/cloud.md"
 
 
 class CloudFile(HttpFile):
-    """A row of the table, with what the user's file says in its place; `data/clouds.toml` says what its keys are."""
+    """What a user's file may say in the place of a row of the table."""
 
     name: Spelled = ""
-    vendor: str = Field("", repr=False)
-    package: str = ""
-    operation: str = ""
+    endpoint: str = ""
     region: Annotated[str, Field(pattern=r"^[\w${}-]*$")] = ""
     project: Text | None = None
-    neutral: Annotated[float, Field(ge=0, lt=1)] | None = None
-    form: bool = False
-    most: int = 0
-    unit: str = "characters"
-    key: list[str] = Field([])
-    accepted: str = ""
-    code: str = ""
-    words: str = ""
-    refused: str = ""
-    again: str = ""
+    neutral: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
 
 @cache
@@ -70,32 +59,34 @@ class Cloud(Http):
     Raises BadFile."""
 
     def __init__(self, spec: str, path: str = ""):
-        row, own = rows()[spec], toml_of(path, read_text(path), _HELP) if path else {}
-        merged = {"name": spec, **row, **own}
+        self.row = row = rows()[spec]
+        own = toml_of(path, read_text(path), _HELP) if path else {}
+        merged = {"name": spec, **{key: row[key] for key in row if key in CloudFile.model_fields}, **own}
         for table in ("labels", "codes"):
-            said = own.get(table, {})
-            merged[table] = {**row.get(table, {}), **said} if isinstance(said, dict) else said
-        url = f"{merged.pop('endpoint')}{merged.pop('path')}"
+            if isinstance(said := own.get(table, {}), dict):
+                merged[table] = {**row.get(table, {}), **said}
+        url = f"{merged['endpoint']}{row['path']}"
         for place in ("region", "project"):
             url = url.replace(f"{{{place}}}", str(merged.get(place) or ""))
-        self.row = read_as(CloudFile, {**merged, "url": url}, path or spec, _HELP)
-        super().__init__(path or spec, self.row)
+        self.file: CloudFile = read_as(CloudFile, {**merged, "url": url}, path or spec, _HELP)
+        super().__init__(path or spec, self.file)
         self._made_of, self._vendor = (spec, path), spec.partition("-")[0]
-        self.summary = f"{self.row.vendor}, {self.row.operation}"
+        self.summary = f"{row['vendor']}, {row['operation']}"
         self.settings = {**self.settings, "languages": list(self.languages), "codes": self.codes}
-        self.settings |= {"neutral": self.row.neutral} if self.row.neutral is not None else {}
-        self.service.variables = sorted({*self.service.variables, *self.row.key})
+        self.settings |= {"neutral": self.file.neutral} if self.file.neutral else {}
+        self.service.variables = sorted({*self.service.variables, *row.get("key", [])})
         self.found: Any = None  # What a vendor's package keeps of its credentials, or the lock of a token
 
     def needs(self) -> str | None:
-        top = self.row.package.partition(".")[0]
-        if top and not (find_spec(top) and find_spec(self.row.package)):
-            return install_line(EXTRAS[top])
+        if package := self.row.get("package"):
+            top = package.partition(".")[0]
+            if not (find_spec(top) and find_spec(package)):
+                return install_line(EXTRAS[top])
         return super().needs()
 
     def credentials(self) -> Sequence[str]:
         """Return the values of the variables that the row names as its key."""
-        return [os.environ.get(name, "").strip() for name in self.row.key]
+        return [os.environ.get(name, "").strip() for name in self.row["key"]]
 
     async def ask(self, inputs: Sequence[Input]) -> list[Output]:
         """Return one output per input; a text that the service does not take is not sent."""
@@ -109,17 +100,18 @@ class Cloud(Http):
 
     def _refused(self, text: str) -> str | None:
         """Return why a text is not sent. A size is as the service counts it, or a little more."""
-        is_bytes = self.row.unit == "bytes"
-        size = len(text.encode("utf-8" if is_bytes else "utf-16-le", "replace")) // (1 if is_bytes else 2)
+        unit, most, vendor = self.row.get("unit", "characters"), self.row["most"], self.row["vendor"]
+        size = (
+            len(text.encode("utf-8", "replace")) if unit == "bytes" else len(text.encode("utf-16-le", "replace")) // 2
+        )
         if not text.strip():
-            return f"the text is empty, which {self.row.vendor} does not take"
-        limit = f"{self.row.vendor} takes {self.row.most:,} at most in a text"
-        return f"the text has {size:,} {self.row.unit}, {limit}" if size > self.row.most else None
+            return f"the text is empty, which {vendor} does not take"
+        return f"the text has {size:,} {unit}, {vendor} takes {most:,} at most in a text" if size > most else None
 
     async def request(self, inputs: Sequence[Input]) -> Request:
         """Return what is sent for an input, signed."""
         address, sent, headers = await super().request(inputs)
-        if self.row.form:
+        if self.row.get("form"):
             form = urlencode(self.fill(self.sent, inputs), quote_via=quote, safe="")
             sent, headers = form.encode(), {**headers, "Content-Type": "application/x-www-form-urlencoded"}
         request = Request(re.sub(r"(?<!:)//+", "/", with_variables(address)), sent, headers)
@@ -134,11 +126,11 @@ class Cloud(Http):
             document = parse_json(content)
         except ValueError:
             document = None
-        found = values_at(document, self.row.code, needed=False)[0] if self.row.code else None
+        found = values_at(document, self.row["code"], needed=False)[0] if "code" in self.row else None
         # Amazon's stand between its package and a web address.
         code = "" if found in (None, "", 0, "0", "200") else str(found).rpartition("#")[2].partition(":")[0]
         if status >= 300 or code:
-            words = values_at(document, self.row.words, needed=False)[0] if code else self.service.words(content)
+            words = values_at(document, self.row["words"], needed=False)[0] if code else self.service.words(content)
             raise self._problem(code or f"HTTP {status}", str(words or ""), status, sent_back)
         return self.service.document(content) if document is None else document
 
@@ -147,10 +139,10 @@ class Cloud(Http):
         whether to ask again, and what to change."""
         reason = f"{code}: {words}".strip(": ") if words != code else code
         by_status = problem_of(status, headers, reason) if status >= 300 else None
-        if code in self.row.again.split():
+        if code in self.row.get("again", "").split():
             return Unanswered(reason, by_status.after if isinstance(by_status, Unanswered) else None)
-        if code in self.row.refused.split() or status in (401, 403):
-            reason = f"{self.row.vendor} refuses the account; check {self.row.accepted} ({reason})"
+        if code in self.row.get("refused", "").split() or status in (401, 403):
+            reason = f"{self.row['vendor']} refuses the account; check {self.row['accepted']} ({reason})"
             return Declined(reason, final=True)
         if by_status is None or (status in _ABOUT_TEXTS and not code.startswith("HTTP ")):
             return Declined(reason, inputs=True)
@@ -164,7 +156,7 @@ class Cloud(Http):
         if "{" not in path:
             return super().read(document, inputs)
         word = _at(document, self.paths["label"])
-        for named in filter(None, (str(word), self.row.labels.get(str(word)))):  # theirs may have no score of its own
+        for named in filter(None, (str(word), self.file.labels.get(str(word)))):  # theirs may have no score of its own
             places = {"word": json.dumps(named), "Word": json.dumps(named.capitalize())}
             (score,) = values_at(document, path.format(**places), needed=False)
             if score is not None:
@@ -174,7 +166,7 @@ class Cloud(Http):
     def of_number(self, value: object) -> Output:
         """Return the output for a number from -1 to 1: up to `neutral` (.25) from zero it is neutral; the score is
         |number|, or 1 - |number| where neutral."""
-        if (number := self.output(None, value).score) is None or abs(number) <= (self.row.neutral or 0.0):
+        if (number := self.output(None, value).score) is None or abs(number) <= self.file.neutral:
             return Output("neutral", max(0.0, 1 - abs(number or 0.0)))
         return Output("positive" if number > 0 else "negative", min(1.0, abs(number)))
 
@@ -201,17 +193,17 @@ def _amazon(cloud: Cloud, request: Request, item: Input) -> Request:
     try:
         cloud.found = cloud.found or Session()
         if (credentials := cloud.found.get_credentials()) is None:
-            raise Declined(f"set the environment variables {cloud.row.accepted}", final=True)
+            raise Declined(f"set the environment variables {cloud.row['accepted']}", final=True)
         frozen = credentials.get_frozen_credentials()
     except BotoCoreError as problem:
-        raise Declined(f"check {cloud.row.accepted} ({problem})", final=True) from None
+        raise Declined(f"check {cloud.row['accepted']} ({problem})", final=True) from None
     secrets = (frozen.secret_key, frozen.token, frozen.access_key)
     names = ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID")
     cloud.service.tokens = {name: value for name, value in zip(names, secrets, strict=True) if value}
-    target = f"Comprehend_20171127.{cloud.row.operation}"
+    target = f"Comprehend_20171127.{cloud.row['operation']}"
     headers = {"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": target}
     signing = AWSRequest("POST", request.address, data=request.sent, headers=headers)
-    SigV4Auth(frozen, "comprehend", with_variables(cloud.row.region)).add_auth(signing)
+    SigV4Auth(frozen, "comprehend", with_variables(cloud.file.region)).add_auth(signing)
     return request._replace(headers=dict(signing.headers.items()))
 
 
@@ -219,8 +211,8 @@ def _azure(cloud: Cloud, request: Request, item: Input) -> Request:
     """A key of the resource."""
     address, sent, headers = request
     if "cognitiveservices" in address and "/language/" not in address:  # a resource of one's own has several
-        address = address.replace("/translate?", f"/translator/text/v{cloud.row.version}/translate?")
-    extra = {"Ocp-Apim-Subscription-Region": cloud.row.region} if cloud.row.region else {}
+        address = address.replace("/translate?", f"/translator/text/v{cloud.row['version']}/translate?")
+    extra = {"Ocp-Apim-Subscription-Region": cloud.file.region} if cloud.file.region else {}
     return Request(address, sent, {**headers, **extra, "Ocp-Apim-Subscription-Key": cloud.credentials()[0]})
 
 
@@ -240,7 +232,7 @@ def _google(cloud: Cloud, request: Request, item: Input) -> Request:
     except TransportError as problem:
         raise Unanswered(f"no connection to Google's accounts ({problem})") from None
     except (GoogleAuthError, ValueError, OSError) as problem:
-        reason = f"{cloud.row.vendor} has no credentials; check {cloud.row.accepted} ({problem})"
+        reason = f"{cloud.row['vendor']} has no credentials; check {cloud.row['accepted']} ({problem})"
         raise Declined(reason, final=True) from None
     cloud.service.tokens = {"TOKEN OF GOOGLE'S ACCOUNT": headers["authorization"].removeprefix("Bearer ")}
     return request._replace(headers=headers)
@@ -290,8 +282,8 @@ def _alibaba(cloud: Cloud, request: Request, item: Input) -> Request:
     headers = {
         "content-type": request.headers["Content-Type"],
         "host": urlsplit(request.address).netloc,
-        "x-acs-action": cloud.row.operation,
-        "x-acs-version": cloud.row.version,
+        "x-acs-action": cloud.row["operation"],
+        "x-acs-version": cloud.row["version"],
         "x-acs-date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "x-acs-signature-nonce": uuid4().hex,
         "x-acs-content-sha256": _sha256(request.sent),
@@ -324,10 +316,10 @@ def _tencent(cloud: Cloud, request: Request, item: Input) -> Request:
     signed = f"Credential={identity}/{scope}, SignedHeaders={';'.join(headers)}, Signature={signature}"
     about = {
         "authorization": f"TC3-HMAC-SHA256 {signed}",
-        "x-tc-action": cloud.row.operation,
-        "x-tc-version": cloud.row.version,
+        "x-tc-action": cloud.row["operation"],
+        "x-tc-version": cloud.row["version"],
         "x-tc-timestamp": str(moment),
-        "x-tc-region": cloud.row.region,
+        "x-tc-region": cloud.file.region,
         "x-tc-language": "en-US",
     }
     return request._replace(headers=headers | about)
@@ -366,7 +358,7 @@ def _sentences_of_corenlp(cloud: Cloud, document: Any) -> Output:
     if unknown := [label for label in said or ["nothing"] if label not in signs]:
         raise BadOutput(f"label {unknown[0]!r} is not one of {', '.join(signs)}")
     label = cloud.of_number(sum(signs[one] for one in said) / len(said)).label
-    places = [place for place, word in enumerate(words) if cloud.row.labels[word] == label]
+    places = [place for place, word in enumerate(words) if cloud.file.labels[word] == label]
     shares = values_at(document, f"sentences[*].sum(sentimentDistribution[{places[0]}:{places[-1] + 1}])")
     return Output(label, min(1.0, sum(shares) / len(shares)))
 

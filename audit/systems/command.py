@@ -21,6 +21,7 @@ from pydantic import Field, Strict
 
 from audit.errors import AuditError, BadOutput, first_line
 from audit.files import parse_json
+from audit.messages import counted
 from audit.systems.endpoint import EVERY, FromFile, OutputReader, SystemFile, TaskName, read_system_file
 from audit.systems.foreign import shortened, shown
 from audit.tasks import Input, Output, get_task
@@ -60,21 +61,30 @@ class Command(FromFile):
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         """Return one output per input. Raises AuditError where the program cannot be started."""
-        if not inputs:
-            return []
+        outputs: list[Output] = []
+        size = len(inputs)
+        while part := inputs[len(outputs) : len(outputs) + size]:
+            lines, problem = self._asked(part)
+            size = len(inputs)
+            if not problem:
+                outputs += map(self._output, lines)
+            elif len(part) == 1:
+                outputs.append(self._failed(problem, "\n".join(lines) or None))
+            else:  # those that were answered, or a half where there is an answer too many, or the first alone
+                size = max(1, len(lines) if len(lines) < len(part) else len(part) // 2)
+        return outputs
+
+    def _asked(self, inputs: Sequence[Input]) -> tuple[list[str], str]:
+        """Return the lines that the program answers inputs with, and what is wrong where they are not one for each."""
         sent = [{"texts": item.texts, "languages": item.languages, "task": self._file.task} for item in inputs]
         content = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in sent).encode("utf-8", "replace")
         written, errors, end = _said_by(self._file.command, content, self._file.timeout)
-        lines = written.splitlines()
+        lines = written.removesuffix("\n").split("\n") if written else []
         if not end and len(lines) == len(inputs):
-            return [self._output(line) for line in lines]
-        if len(inputs) > 1:
-            at = len(lines) if len(lines) < len(inputs) else len(inputs) // 2
-            parts = inputs[:at], inputs[at : at + 1], inputs[at + 1 :]
-            return [output for part in parts for output in self.run(part)]
+            return lines, ""
         said = (" | ".join(errors.strip().splitlines()[-3:]), written)
-        words = [end or f"it wrote {len(lines)} lines for one input", *map(shortened, filter(str.strip, said))]
-        return [self._failed("; ".join(words), written or None)]
+        problem = end or f"it wrote {counted(len(lines), 'line')} for {counted(len(inputs), 'input')}"
+        return lines, "; ".join([problem, *map(shortened, filter(str.strip, said))])
 
     def _failed(self, problem: object, said: str | None) -> Output:
         return Output(error=f"{self._file.command[0]}: {problem}", text=said)

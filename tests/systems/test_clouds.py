@@ -232,10 +232,10 @@ def test_texts_that_it_does_not_take_are_not_sent(spec, tmp_path):
     first = ALL[spec].asked
     with running(spec, tmp_path, ALL[spec].reply) as (service, paths):
         system = get_system(service)
-        long = Input(("好" * (system.row.most + 1), *first.texts[1:]), first.languages)
+        long = Input(("好" * (system.row["most"] + 1), *first.texts[1:]), first.languages)
         empty = Input((" ", *first.texts[1:]), first.languages)
         outputs = system.run([long, empty])
-    assert f"takes {system.row.most:,} at most" in outputs[0].error
+    assert f"takes {system.row['most']:,} at most" in outputs[0].error
     assert "is empty" in outputs[1].error
     assert paths == []
 

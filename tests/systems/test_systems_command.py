@@ -49,10 +49,10 @@ def test_it_is_sent_lines_and_leaves_no_orphan(tmp_path):
     ("more", "error"),
     [
         ('sys.exit("seven is out of order")', "ended with status 1; seven is out of order"),
-        ("os._exit(0)", "it wrote 0 lines for one input"),
+        ("os._exit(0)", "it wrote 0 lines for 1 input"),
         ("time.sleep(9)", "no line within 1 s; does it flush its output"),
-        ('print("Loading ...", flush=True)', "it wrote 2 lines for one input; Loading"),
-        ('print(json.dumps({{"label": "neutral"}}), flush=True)', "it wrote 2 lines for one input"),
+        ('print("Loading ...", flush=True)', "it wrote 2 lines for 1 input; Loading"),
+        ('print(json.dumps({{"label": "neutral"}}), flush=True)', "it wrote 2 lines for 1 input"),
         ('print("?"); continue', r"it wrote a line that is no JSON: \?"),
         ('print(json.dumps({{"label": "odd"}}), flush=True); continue', "label 'odd' is not one of"),
         ('print(json.dumps({{"lable": "x"}}), flush=True); continue', "an answer has label, score, text or error"),
