@@ -7,18 +7,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event, inspect, select
+from sqlalchemy import Engine, create_engine, event, exc, inspect, select
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import (
-    ArgumentError,
-    DatabaseError,
-    DataError,
-    IntegrityError,
-    NotSupportedError,
-    OperationalError,
-    ProgrammingError,
-    SQLAlchemyError,
-)
 from sqlmodel import SQLModel
 
 from audit.errors import AuditError, BadFile, NotInstalled
@@ -28,7 +18,7 @@ from audit.store import tables
 from audit.store.brought import expect_brought
 from audit.store.bulk import table_of, writing
 
-_OTHERWISE = (DataError, IntegrityError, NotSupportedError, ProgrammingError)
+_OTHERWISE = (exc.DataError, exc.IntegrityError, exc.NotSupportedError, exc.ProgrammingError)
 """What a database says of a statement or its values: those who write are asked, not those who keep the database."""
 POOL = 20  # Connections that a process keeps open, and as many more while it needs them; a PostgreSQL server takes 100
 PATIENCE = 30.0  # Seconds to wait for another process that writes the same file of SQLite
@@ -40,12 +30,12 @@ _dumps = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", "
 """One encoder for all values: `json.dumps` makes one for each, which takes longer than encoding a text."""
 
 
-class DatabaseProblem(AuditError, OperationalError):
+class DatabaseProblem(AuditError, exc.OperationalError):
     """A database cannot be read or written now: full, locked, read-only, gone, damaged. What was committed is kept. It
     is an error of SQLAlchemy's, too, for those who wait and try again (`audit.store.patient`)."""
 
     def __init__(self, sentence: str, statement: str | None, orig: BaseException, gone: bool = False):
-        OperationalError.__init__(self, statement, None, orig, hide_parameters=True, connection_invalidated=gone)
+        exc.OperationalError.__init__(self, statement, None, orig, hide_parameters=True, connection_invalidated=gone)
         self._sentence = sentence
 
     @property
@@ -58,7 +48,7 @@ class DatabaseProblem(AuditError, OperationalError):
 
 def _explained(context: Any) -> BaseException | None:
     problem, orig = context.sqlalchemy_exception, context.original_exception
-    if not isinstance(problem, DatabaseError) or isinstance(problem, _OTHERWISE):
+    if not isinstance(problem, exc.DatabaseError) or isinstance(problem, _OTHERWISE):
         return None
     sentence = message("database.refused", reason=one_line(orig))
     return DatabaseProblem(sentence, context.statement, orig, bool(context.is_disconnect))
@@ -93,7 +83,7 @@ def open_store(where: str, create: bool = False) -> Engine:
         raise NotInstalled(
             f"the database driver {missing.name} is not installed; install it with `pip install 'audit[postgres]'`"
         ) from None
-    except SQLAlchemyError as problem:
+    except exc.SQLAlchemyError as problem:
         raise AuditError(f"the database {name!r} cannot be used: {one_line(problem)}") from None
     event.listen(engine, "handle_error", _explained)
     if engine.dialect.name == "sqlite":
@@ -109,7 +99,7 @@ def open_store(where: str, create: bool = False) -> Engine:
 def _opening(engine: Engine, name: str) -> Iterator[None]:
     try:
         yield
-    except SQLAlchemyError as problem:
+    except exc.SQLAlchemyError as problem:
         engine.dispose()
         reason = one_line(getattr(problem, "orig", None) or problem)
         raise BadFile(
@@ -135,7 +125,7 @@ def _url(where: str) -> URL:
         return URL.create("sqlite", database=where)
     try:
         url = make_url(where)
-    except (ArgumentError, ValueError):  # ValueError: a port that is no number
+    except (exc.ArgumentError, ValueError):  # ValueError: a port that is no number
         without_password = where.split("@")[-1]  # what stands before an @ may be a password
         raise AuditError(f"the database {without_password!r} is neither a path nor {_EXAMPLE}") from None
     if url.get_backend_name() not in ("sqlite", "postgresql"):
@@ -192,7 +182,7 @@ def _check_schema(engine: Engine, create: bool, name: str) -> None:
         _check_version(engine, name)
     if engine.dialect.name == "sqlite":
         # Readers and a writer of a file work at once; the file keeps it. Locked: who writes has done it, or will.
-        with suppress(OperationalError), engine.connect() as connection:
+        with suppress(exc.OperationalError), engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA journal_mode=WAL")
     if has_tables:
         return

@@ -8,19 +8,7 @@ adjudication, aside, cause, log, plan) are append-only: nothing in the code upda
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Column,
-    DateTime,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    SmallInteger,
-    UniqueConstraint,
-    text,
-)
+import sqlalchemy as sa
 from sqlmodel import Field, SQLModel
 
 SCHEMA_VERSION = 15
@@ -41,28 +29,34 @@ def number() -> Any:
     return Field(default=None, primary_key=True)
 
 
-def key_part(kind: Any = Integer, refers: str | None = None, default: Any = ...) -> Any:
+def key_part(kind: Any = sa.Integer, refers: str | None = None, default: Any = ..., index: bool = False) -> Any:
     """A part of a primary key that writers know, such as the id of another row."""
-    foreign = [] if refers is None else [ForeignKey(refers)]
-    return Field(default=default, sa_column=Column(kind, *foreign, primary_key=True, autoincrement=False))
+    foreign = [] if refers is None else [sa.ForeignKey(refers)]
+    return Field(
+        default=default, sa_column=sa.Column(kind, *foreign, primary_key=True, autoincrement=False, index=index)
+    )
 
 
 def content_key() -> Any:
     """16 bytes from `audit.keys.digest`, each content once."""
-    return Field(sa_column=Column(LargeBinary(16), nullable=False, unique=True))
+    return Field(sa_column=sa.Column(sa.LargeBinary(16), nullable=False, unique=True))
 
 
 def json_column(**options: Any) -> Any:
-    return Field(sa_column=Column(JSON, nullable=False), **options)
+    return Field(sa_column=sa.Column(sa.JSON, nullable=False), **options)
 
 
 def moment(nullable: bool = False) -> Any:
-    return Field(default=None if nullable else ..., sa_column=Column(DateTime(timezone=True), nullable=nullable))
+    return Field(default=None if nullable else ..., sa_column=sa.Column(sa.DateTime(timezone=True), nullable=nullable))
 
 
 def by_someone(nullable: bool = True) -> Any:
     """The annotator who did something."""
-    return Field(default=None if nullable else ..., foreign_key="annotator.id", nullable=nullable)
+    return Field(default=None if nullable else ..., foreign_key="annotator.id", nullable=nullable, index=not nullable)
+
+
+def about_question() -> Any:
+    return Field(foreign_key="question.id", index=True)
 
 
 class SchemaVersion(SQLModel, table=True):
@@ -104,7 +98,7 @@ class Input(SQLModel, table=True):
 class Source(SQLModel, table=True):
     """A row of a corpus in a study. `u` is its permanent random number; sources are numbered in the order of u."""
 
-    __table_args__ = (UniqueConstraint("study_id", "row"),)
+    __table_args__ = (sa.UniqueConstraint("study_id", "row"),)
     id: int | None = number()
     study_id: int = Field(foreign_key="study.id")
     row: str
@@ -118,7 +112,7 @@ class Source(SQLModel, table=True):
 class Relation(SQLModel, table=True):
     """A relation as it was run: another version or parameters is another row."""
 
-    __table_args__ = (UniqueConstraint("task", "name", "version", "params"),)
+    __table_args__ = (sa.UniqueConstraint("task", "name", "version", "params"),)
     id: int | None = number()
     task: str
     name: str
@@ -129,7 +123,7 @@ class Relation(SQLModel, table=True):
 class System(SQLModel, table=True):
     """A system as it was run: another version or other settings is another row with outputs of its own."""
 
-    __table_args__ = (UniqueConstraint("name", "version", "settings"),)
+    __table_args__ = (sa.UniqueConstraint("name", "version", "settings"),)
     id: int | None = number()
     name: str
     version: str
@@ -143,7 +137,7 @@ class _Said(SQLModel):
     score: float | None = None
     text: str | None = None
     error: str | None = None
-    details: dict[str, Any] | None = Field(default=None, sa_type=JSON(none_as_null=True))
+    details: dict[str, Any] | None = Field(default=None, sa_type=sa.JSON(none_as_null=True))
 
 
 class Output(_Said, table=True):
@@ -153,7 +147,7 @@ class Output(_Said, table=True):
     __table_args__ = CLUSTERED
     input_id: int = key_part(refers="input.id")
     system_id: int = key_part(refers="system.id")
-    attempt: int = key_part(SmallInteger, default=1)
+    attempt: int = key_part(sa.SmallInteger, default=1)
 
 
 class Repeat(_Said, table=True):
@@ -163,7 +157,7 @@ class Repeat(_Said, table=True):
     __table_args__ = CLUSTERED
     input_id: int = key_part(refers="input.id")
     system_id: int = key_part(refers="system.id")
-    number: int = key_part(SmallInteger)
+    number: int = key_part(sa.SmallInteger)
 
 
 class Group(SQLModel, table=True):
@@ -171,7 +165,7 @@ class Group(SQLModel, table=True):
     source, relation and system (`audit.store.bulk.group_id`): planning twice makes one row."""
 
     # Only what SQLite calls INTEGER is its row number, and needs no index beside it; it has 64 bits there.
-    id: int = key_part(BigInteger().with_variant(Integer(), "sqlite"))
+    id: int = key_part(sa.BigInteger().with_variant(sa.Integer(), "sqlite"))
     study_id: int = Field(foreign_key="study.id")
     relation_id: int = Field(foreign_key="relation.id")
     source_id: int = Field(foreign_key="source.id")
@@ -181,10 +175,10 @@ class Group(SQLModel, table=True):
 class Member(SQLModel, table=True):
     """One input of a group, at its step, in its role: source, follow_up, link or probe."""
 
-    __table_args__ = (Index("ix_member_input", "input_id"), CLUSTERED)
-    group_id: int = key_part(BigInteger)
-    step: int = key_part(SmallInteger)
-    input_id: int = Field(foreign_key="input.id")
+    __table_args__ = CLUSTERED
+    group_id: int = key_part(sa.BigInteger)
+    step: int = key_part(sa.SmallInteger)
+    input_id: int = Field(foreign_key="input.id", index=True)
     role: str
 
 
@@ -192,9 +186,9 @@ class Verdict(SQLModel, table=True):
     """One relation's check of one group for one system. `outcome` is `audit.relations.Outcome`."""
 
     __table_args__ = CLUSTERED
-    group_id: int = key_part(BigInteger)
+    group_id: int = key_part(sa.BigInteger)
     system_id: int = key_part(refers="system.id")
-    outcome: int = Field(sa_type=SmallInteger)
+    outcome: int = Field(sa_type=sa.SmallInteger)
     value: float | None = None
     reason: str | None = None
 
@@ -245,10 +239,10 @@ class Draw(SQLModel, table=True):
     follow-ups under that relation. `rank` is the place in the study's order of questions.
     """
 
-    __table_args__ = (Index("ix_draw_source", "source_id"), CLUSTERED)
+    __table_args__ = CLUSTERED
     study_id: int = key_part(refers="study.id")
     round: int = key_part()
-    source_id: int = key_part(refers="source.id")
+    source_id: int = key_part(refers="source.id", index=True)
     relation_id: int = key_part()
     rank: int
     q: float
@@ -275,8 +269,8 @@ class ValidityDraw(SQLModel, table=True):
     study_id: int = key_part(refers="study.id")
     relation_id: int = key_part(refers="relation.id")
     rank: int = key_part()
-    group_id: int = Field(sa_type=BigInteger)
-    step: int = Field(sa_type=SmallInteger)
+    group_id: int = Field(sa_type=sa.BigInteger)
+    step: int = Field(sa_type=sa.SmallInteger)
 
 
 # What is asked and answered: questions, people, their judgements, and what these settle.
@@ -289,23 +283,21 @@ class Question(SQLModel, table=True):
     """
 
     __table_args__ = (
-        Index("ix_question_priority", "priority"),
-        Index("ix_question_input", "input_id"),
         # The queue in its order, without those that have all their votes: a claim reads its first few entries.
-        Index("ix_question_next", "filled", "priority", text("waits DESC"), "kind", "id"),
+        sa.Index("ix_question_next", "filled", "priority", sa.text("waits DESC"), "kind", "id"),
         # The same within a task and kind, and around a source: people are asked block by block, version after version.
-        Index("ix_question_block", "filled", "task", "kind", "priority", text("waits DESC"), "id"),
-        Index("ix_question_source", "source_input_id", "filled", "priority"),
+        sa.Index("ix_question_block", "filled", "task", "kind", "priority", sa.text("waits DESC"), "id"),
+        sa.Index("ix_question_source", "source_input_id", "filled", "priority"),
     )
     id: int | None = number()
     key: bytes = content_key()
     task: str
     kind: str
-    input_id: int = Field(foreign_key="input.id")
+    input_id: int = Field(foreign_key="input.id", index=True)
     output: str | None = None
-    group_id: int | None = Field(default=None, sa_type=BigInteger)
+    group_id: int | None = Field(default=None, sa_type=sa.BigInteger)
     annotators: int = 2
-    priority: int | None = None
+    priority: int | None = Field(default=None, index=True)
     filled: bool = False  # Whether as many people have judged it as it wants
     waits: int = 0  # How many drawn (group, system) pairs wait for its answer
     source_input_id: int | None = None
@@ -353,9 +345,8 @@ class Secret(SQLModel, table=True):
 class Lease(SQLModel, table=True):
     """A question that an annotator is looking at, until it expires."""
 
-    __table_args__ = (Index("ix_lease_annotator", "annotator_id"),)
     question_id: int = key_part(refers="question.id")
-    annotator_id: int = key_part(refers="annotator.id")
+    annotator_id: int = key_part(refers="annotator.id", index=True)
     expires_at: datetime = moment()
     round: int = 1  # The pass that a judgement under this lease belongs to
     compared: int | None = None  # What differs from the text of this judgement is marked; null: nothing is
@@ -364,9 +355,8 @@ class Lease(SQLModel, table=True):
 class Judgement(SQLModel, table=True):
     """One annotator's answer to one question in one pass. A changed answer is a new row that supersedes the old."""
 
-    __table_args__ = (Index("ix_judgement_question", "question_id"), Index("ix_judgement_annotator", "annotator_id"))
     id: int | None = number()
-    question_id: int = Field(foreign_key="question.id")
+    question_id: int = about_question()
     annotator_id: int = by_someone(nullable=False)
     round: int = 1
     """Which pass: 1 the first, the only one that is part of an answer; 2 a hidden repeat, 3 a hidden question whose
@@ -388,9 +378,8 @@ class Judgement(SQLModel, table=True):
 class Adjudication(SQLModel, table=True):
     """An adjudicator's answer to a disputed question: the allowed labels and why. The last one counts."""
 
-    __table_args__ = (Index("ix_adjudication_question", "question_id"),)
     id: int | None = number()
-    question_id: int = Field(foreign_key="question.id")
+    question_id: int = about_question()
     annotator_id: int = by_someone(nullable=False)
     allowed: list[str] = json_column()
     reason: str
@@ -412,9 +401,8 @@ class Aside(SQLModel, table=True):
     this annotator for the day; a `flag` asks an adjudicator to look at it; `back` is an adjudicator's reply to the
     flags on it, which lets the annotators who flagged it answer it again."""
 
-    __table_args__ = (Index("ix_aside_question", "question_id"), Index("ix_aside_annotator", "annotator_id"))
     id: int | None = number()
-    question_id: int = Field(foreign_key="question.id")
+    question_id: int = about_question()
     annotator_id: int = by_someone(nullable=False)
     kind: str
     comment: str | None = None
@@ -424,7 +412,7 @@ class Aside(SQLModel, table=True):
 class Judge(SQLModel, table=True):
     """A model that answers questions as people do: another prompt, model or version is another judge."""
 
-    __table_args__ = (UniqueConstraint("name", "version", "settings"),)
+    __table_args__ = (sa.UniqueConstraint("name", "version", "settings"),)
     id: int | None = number()
     name: str
     version: str
@@ -439,9 +427,9 @@ class JudgeAnswer(SQLModel, table=True):
     __table_args__ = CLUSTERED
     question_id: int = key_part(refers="question.id")
     judge_id: int = key_part(refers="judge.id")
-    variant: int = key_part(SmallInteger)
+    variant: int = key_part(sa.SmallInteger)
     """0: asked as people are; others: the same asked in another way, which measures how consistent the judge is."""
-    attempt: int = key_part(SmallInteger, default=1)  # The last one counts; an error is tried again
+    attempt: int = key_part(sa.SmallInteger, default=1)  # The last one counts; an error is tried again
     answer: str | None = None  # A label of the task, or `unsure`; null: an error
     error: str | None = None
     text: str | None = None
@@ -462,9 +450,8 @@ class Setting(SQLModel, table=True):
 class Known(SQLModel, table=True):
     """A question whose answer is known before: asked in `training` with feedback, or hidden in the queue (`gold`)."""
 
-    __table_args__ = (Index("ix_known_purpose", "purpose"),)
     question_id: int = key_part(refers="question.id")
-    purpose: str
+    purpose: str = Field(index=True)
     allowed: list[str] = json_column()
     explanation: str = ""  # What people read after they answered in training
     annotator_id: int | None = by_someone()
@@ -474,9 +461,9 @@ class Known(SQLModel, table=True):
 class Cause(SQLModel, table=True):
     """Why a satisfaction is false: a word of a list (`audit.judging.causes`). Append-only; the last one counts."""
 
-    __table_args__ = (Index("ix_cause_group", "group_id", "system_id"),)
+    __table_args__ = (sa.Index("ix_cause_group", "group_id", "system_id"),)
     id: int | None = number()
-    group_id: int = Field(sa_type=BigInteger)
+    group_id: int = Field(sa_type=sa.BigInteger)
     system_id: int = Field(foreign_key="system.id")
     annotator_id: int = by_someone(nullable=False)
     code: str
@@ -499,7 +486,7 @@ class Plan(SQLModel, table=True):
     """A version of a study's plan: corpus, systems, relations, sample, judging. Append-only. Freezing adds a version
     with the same content; versions after it are changes to a frozen plan."""
 
-    __table_args__ = (UniqueConstraint("name", "version"),)
+    __table_args__ = (sa.UniqueConstraint("name", "version"),)
     id: int | None = number()
     name: str
     version: int
