@@ -255,7 +255,7 @@ def _checks(connection: Connection, only: int | None) -> tuple[list[StudyRow], C
         query = query.where(study.c.id == only)
     studies: list[Any] = [dict(row) for row in connection.execute(query).mappings()]
     if not studies:
-        raise AuditError(message("cells.no_studies") if only is None else f"there is no study {only}")
+        raise AuditError(message("cells.no_studies") if only is None else message("cells.no_study", study=only))
     return studies, checked(connection, [row["id"] for row in studies])
 
 

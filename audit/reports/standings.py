@@ -279,16 +279,16 @@ def _overtakes(relation: Entry, rival: str, delta: float) -> Entry | None:
     """Test whether a rival is better than every system reported as best; no p if that is known without error."""
     best = set(relation["best_observed"])
     pairs = [pair for pair in relation["pairs"] if rival in _two(pair) and _two(pair) - {rival} <= best]
-    if rival in best or len(pairs) < len(best) or any(pair["difference"] is None for pair in pairs):
+    if rival in best or any(pair["difference"] is None for pair in pairs):
         return None
     leads = [
         (pair["difference"], pair["p_above"]) if pair["system"] == rival else (-pair["difference"], pair["p_below"])
         for pair in pairs
     ]
-    p = max((p for _, p in leads if p is not None), default=None)
     if any(p is None and ahead <= delta + TIED for ahead, p in leads):
         return {"system": rival, "p": None, "p_holm": None, "sure": False}
-    return {"system": rival, "p": p, "p_holm": None, "sure": p is None}
+    p = max((p for _, p in leads if p is not None), default=None)
+    return {"system": rival, "p": p, "p_holm": None, "sure": p is None} if len(pairs) >= len(best) else None
 
 
 # Over relations: which system to use, by the mean over families or by a user's weights.

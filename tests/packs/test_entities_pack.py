@@ -144,7 +144,7 @@ def test_systems_find_names_and_functions_return_them() -> None:
         return [(0, 12, "PERSON")]
 
     capitals.tasks = "entities"  # type: ignore[attr-defined]
-    own = Own("mine", capitals, __import__(__name__, fromlist=["x"]))
+    own = Own("mine", capitals, __import__(__name__, fromlist=["x"]), None, {})
     assert own.run([item])[0].label == "0-12 person"
 
 

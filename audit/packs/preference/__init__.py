@@ -25,6 +25,10 @@ def _told(task: str, language: str) -> str:
     return read_guideline(task, language).text
 
 
+def _version(task: str) -> int:
+    return read_guideline(task, "en").version
+
+
 def _preference(name: str, labels: Sequence[str]) -> LabelTask:
     return LabelTask(
         name,
@@ -32,6 +36,7 @@ def _preference(name: str, labels: Sequence[str]) -> LabelTask:
         "Which answer follows the instruction better?",
         texts=3,
         text_names=("instruction", "answer_1", "answer_2"),
+        guideline_version=_version("preference"),
         wordings={
             "en": Wording(
                 name=name,
@@ -75,6 +80,7 @@ POINTS = PointsTask(
     "How many points of 10 does the answer deserve?",
     texts=2,
     text_names=("instruction", "response"),
+    guideline_version=_version("points"),
     wordings={
         "en": Wording(texts=("Instruction", "Answer"), guideline=_told("points", "en")),
         "zh": Wording(

@@ -49,7 +49,10 @@ TEXTS = [
     "",
     "...",
 ]
-QUESTIONS = ["Where does Ann have a shop?", "Who's the director of the film?", "Which people believe it?", "Why", "?"]
+QUESTIONS = [
+    *("Where does Ann have a shop?", "Who's the director of the film?", "What colour is the shop in Oslo?"),
+    *("Which people believe it?", "Why isn't it cold?", "Why", "?"),
+]
 NAMED = [("Alice Smith works in Oslo.", "What does Alice Smith do in Oslo?"), ("In 3 years", "What was in 3 years?")]
 
 
