@@ -44,7 +44,7 @@ def serve_app(
     check_port(port, address)
     file = file_of(db)
     if file is not None and not file.exists():
-        say(f"There is no database {db}; a new one is made.")
+        say(f"There was no database {db}; a new one is made.")
     engine = db.open(create=True)
     secret = first_account_link(engine)
     engine.dispose()

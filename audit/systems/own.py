@@ -156,7 +156,14 @@ class Own(Described):
     these three; it reads every language unless it says which.
     """
 
-    def __init__(self, spec: str, obj: Any, module: ModuleType, seconds: float | None, told: Mapping[str, Any]):
+    def __init__(
+        self,
+        spec: str,
+        obj: Any,
+        module: ModuleType,
+        seconds: float | None = None,
+        told: Mapping[str, Any] = MappingProxyType({}),
+    ):
         self._predict: Callable[..., Any] | None = getattr(obj, "predict", None)
         self._run: Callable[[Sequence[Input]], list[Output]] | None = obj.run if is_system(obj) else None
         if not self._run and not callable(self._predict) and not callable(obj):

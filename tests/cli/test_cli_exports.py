@@ -51,4 +51,4 @@ def test_backup_and_doctor(call, judged, tmp_path):
     with open_store(str(tmp_path / "b.db")).begin() as connection:
         connection.exec_driver_sql("DELETE FROM answer")
     status, text, _ = call("doctor", "--db", tmp_path / "b.db", as_json=False)
-    assert (status, "PROBLEM  answers: " in text, "run `audit doctor --rebuild`" in text) == (1, True, True)
+    assert (status, "PROBLEM  answers: " in text, "run `audit doctor --rebuild --db " in text) == (1, True, True)
