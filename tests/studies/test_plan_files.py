@@ -94,7 +94,7 @@ MISTAKES = [
     (changed("sample", share=0.5), "sample: say how many groups of each cell come first"),
     (changed("judging", pass_mark=7), "judging.pass_mark: 7 must be a number from 0 to 1"),
     (changed("report", primary=["vader", "hiv4"]), "report.primary: 'hiv4' is not among the systems: vader"),
-    (changed("words", questoin="x"), "words.questoin: there is no such key, did you mean .question.. allowed are"),
+    (changed("words", questoin="x"), "words.questoin: there is no such key.* allowed are question, guideline"),
     (changed("words", labels={"good": "Yes"}), "words.labels.'good': is no label of the task; its labels are positive"),
 ]
 
