@@ -76,7 +76,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_report(own, tmp_path, capsy
         stderr=subprocess.DEVNULL,
     )
     try:
-        assert until(lambda: verdicts(killed) >= everything / 2 or process.poll() is not None, 60)
+        assert until(lambda: verdicts(killed) >= everything / 2 or process.poll() is not None, 300)
         workers = children(process.pid)
     finally:
         os.kill(process.pid, signal.SIGKILL)
