@@ -50,7 +50,7 @@ def until(condition, seconds):
 def test_a_killed_run_goes_on_and_ends_with_the_same_report(own, tmp_path, capsys):
     lines = ["text,gold", *(f"The film number {n} is good.,{('positive', 'negative')[n % 2]}" for n in range(SOURCES))]
     (tmp_path / "reviews.csv").write_text("\n".join(lines), encoding="utf-8")
-    # Eight chunks end together and the others begin then: slow enough to be caught before it ends on any machine.
+    # Four chunks end together and the others begin then: slow enough to be caught before it ends on any machine.
     with own.file.open("a", encoding="utf-8") as file:
         file.write("\n\ndef slow(text):\n    import time\n    time.sleep(0.002)\n    return answer(text)\n")
     command = ["run", "--corpus", "reviews.csv", "--systems", ",".join(own.specs("slow", "failing"))]
@@ -76,13 +76,13 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_report(own, tmp_path, capsy
         stderr=subprocess.DEVNULL,
     )
     try:
-        assert until(lambda: verdicts(killed) >= everything / 2 or process.poll() is not None, 300)
+        assert until(lambda: verdicts(killed) >= everything / 4 or process.poll() is not None, 300)
         workers = children(process.pid)
     finally:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
     assert process.returncode == -signal.SIGKILL
-    assert everything / 2 <= verdicts(killed) < everything
+    assert everything / 4 <= verdicts(killed) < everything
     assert workers
     ended = until(lambda: not any(map(alive, workers)), 10)
     for left in filter(alive, workers):
