@@ -148,13 +148,13 @@ class Processes(Executor):
             job, future = taken
             if not future.set_running_or_notify_cancel():
                 continue
-            with self._lock:
-                if self._is_over:
-                    return
-                if not process.is_alive():
-                    self._processes.discard(process)
-                    self._processes.add(process := self._make())
             try:
+                with self._lock:
+                    if self._is_over:
+                        return
+                    if not process.is_alive():
+                        self._processes.discard(process)
+                        self._processes.add(process := self._make())
                 future.set_result(process.do(job))
             except Exception as problem:
                 future.set_exception(problem)

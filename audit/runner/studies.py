@@ -258,7 +258,7 @@ def runs(engine: Engine) -> list[dict[str, Any]]:
 
         def counted(column: Column[Any], *conditions: ColumnElement[bool]) -> Counter[int]:
             query = select(column, func.count()).where(*conditions).group_by(column)
-            return Counter(dict(connection.execute(query).tuples().all()))
+            return Counter({int(value): int(number) for value, number in connection.execute(query)})
 
         studies = {row.id: row for row in connection.execute(select(study))}
         systems = {row.id: row for row in connection.execute(select(system))}

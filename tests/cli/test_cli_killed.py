@@ -38,7 +38,7 @@ def until(condition, seconds):
 def test_a_killed_run_goes_on_and_ends_with_the_same_report(own, tmp_path, capsys):
     lines = ["text,gold", *(f"The film number {n} is good.,{('positive', 'negative')[n % 2]}" for n in range(SOURCES))]
     (tmp_path / "reviews.csv").write_text("\n".join(lines), encoding="utf-8")
-    # Eight chunks end together and the others begin then: slow enough to be caught before it ends on any machine.
+    # Four chunks end together and the others begin then: slow enough to be caught before it ends on any machine.
     with own.file.open("a", encoding="utf-8") as file:
         file.write("\n\ndef slow(text):\n    import time\n    time.sleep(0.002)\n    return answer(text)\n")
     command = ["run", "--corpus", "reviews.csv", "--systems", ",".join(own.specs("slow", "failing"))]
@@ -58,12 +58,13 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_report(own, tmp_path, capsy
     killed, words = tmp_path / "killed.db", ["-m", "audit", *command, "--db", "killed.db", "--workers", "2"]
     process = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        assert until(lambda: verdicts(killed) >= everything / 2 or process.poll() is not None, 60)
-        workers = {one.id for one in processes() if one.parent == process.pid}
+        assert until(lambda: verdicts(killed) >= everything / 4 or process.poll() is not None, 300)
+        workers = children(process.pid)
     finally:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-    assert everything / 2 <= verdicts(killed) < everything
+    assert process.returncode == -signal.SIGKILL
+    assert everything / 4 <= verdicts(killed) < everything
     assert workers
     assert until(lambda: not workers & {one.id for one in processes()}, 10), "workers outlive the run that was killed"
     assert main([*command, "--db", "killed.db", "--workers", "0"]) == 0
