@@ -118,7 +118,7 @@ def show_links(what: str, whose: int = 0) -> None:
     """Show the links that were made for this, and for this account, the last one first."""
     links = [link for *made, link in st.session_state.get(_LINKS, []) if made == [what, whose]]
     for number, link in enumerate(reversed(links)):
-        with st.container(border=True, key=f"new-link-{what}-{number}" if number else "new-link"):
+        with st.container(border=True, key=f"new-link-{whose}-{number}" if whose or number else "new-link"):
             st.markdown(t(what))
             st.code(link, language=None, wrap_lines=True)
 
