@@ -59,7 +59,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_report(own, tmp_path, capsy
     process = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         assert until(lambda: verdicts(killed) >= everything / 4 or process.poll() is not None, 300)
-        workers = children(process.pid)
+        workers = {other.id for other in processes() if other.parent == process.pid}
     finally:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
