@@ -86,6 +86,19 @@ def test_ten_answers_can_be_undone_in_a_row_and_not_eleven(engine, who, content)
     assert undo(engine, who["ann"]) == ids[-UNDOS]
 
 
+def test_an_undo_that_is_sent_twice_is_done_once(engine, who, content):
+    """The page sends it again where it did not hear back; another account's answer is not meant by it."""
+    give(engine, who["bob"], "neutral")
+    (id,) = give(engine, who["ann"], "neutral")
+    (last,) = [row["id"] for row in rows(engine, tables.Judgement) if row["annotator_id"] == who["ann"]]
+    assert undo(engine, who["ann"], only=last) == id
+    before = content(engine)
+    assert undo(engine, who["ann"], only=last) == id
+    with pytest.raises(Refused, match="not your last"):
+        undo(engine, who["bob"], only=last)
+    assert content(engine) == before
+
+
 def test_what_was_put_off_comes_again_with_what_is_remembered_of_it(engine, who):
     skip(engine, who["ann"], next_question(engine, who["ann"]).id)
     assert recalled(engine, who["ann"], 1)[:2] == (True, None)
