@@ -33,7 +33,7 @@ def new(tmp_path_factory: pytest.TempPathFactory) -> Iterator[New]:
     folder = tmp_path_factory.mktemp("new")
     with app_server(str(folder / "audit.db"), folder / "log.txt") as address:
         printed = (folder / "log.txt").read_text(encoding="utf-8")
-        assert "There is no database" in printed
+        assert "audit.db; a new one is made" in printed
         (link,) = re.findall(r"http://127\.0\.0\.1:\d+/join/\S+", printed)
         yield New(address, open_store(str(folder / "audit.db")), link)
 
