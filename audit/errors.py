@@ -52,8 +52,8 @@ class UnknownName(AuditError):
         if len(listed) > _LISTED:
             listed = sorted(get_close_matches(name, names, _SHOWN, 0.0)) if near else listed[:_SHOWN]
             more = f" and {len(names) - len(listed):,} more"
-        known = f"unknown {kind} {name!r};{near} known are: {', '.join(listed) or 'none'}{more}"
-        super().__init__("; ".join([known, *broken]))
+        sentence = f"unknown {kind} {name!r};{near} known are: {', '.join(listed) or 'none'}{more}"
+        super().__init__("; ".join([sentence, *broken]))
 
 
 class NotInstalled(AuditError):

@@ -192,17 +192,19 @@ def read_table(
     if raw.columns.empty:  # JSONL of which no line could be read
         refuse_bad_rows(path, wrong, len(wrong))
     wanted = list(dict.fromkeys([*needed, *optional]))
-    found = named_columns(path, list(raw.columns), wanted, columns or {})
-    wide = len(found.get(LABEL, ())) > 1  # the columns of labels are the annotators
-    if lacking := [name for name in needed if name not in found and not (wide and name == "annotator")]:
+    columns_there = named_columns(path, list(raw.columns), wanted, columns or {})
+    wide = len(columns_there.get(LABEL, ())) > 1  # the columns of labels are the annotators
+    if lacking := [name for name in needed if name not in columns_there and not (wide and name == "annotator")]:
         there = f"needed are {', '.join(needed)}, and there are {', '.join(raw.columns)}"
         hints = ["say with columns=OURS=THEIRS which is meant"] if columns is not None else []
         hints += ["where each annotator has a column: columns=label=A+B"] if LABEL in lacking else []
         sentence = "; ".join([f"{path}: column(s) {', '.join(lacking)} missing; {there}", *hints])
         raise BadFile(sentence, parameter="columns" if hints else "")
-    frame = pd.DataFrame({name: raw.iloc[:, found[name][0]] for name in wanted if name in found}, dtype=object)
+    frame = pd.DataFrame(
+        {name: raw.iloc[:, columns_there[name][0]] for name in wanted if name in columns_there}, dtype=object
+    )
     if wide:
-        frame = pd.concat(frame.assign(annotator=raw.columns[at], label=raw.iloc[:, at]) for at in found[LABEL])
+        frame = pd.concat(frame.assign(annotator=raw.columns[at], label=raw.iloc[:, at]) for at in columns_there[LABEL])
         frame = frame.sort_index(kind="stable")
     if {LABEL, "annotator"} <= {*frame}:
         frame = _each_annotator(frame, wrong)
@@ -291,7 +293,7 @@ def read_pieces(path: str | Path, bad: list[tuple[int, str]], content: bytes | N
     first sheet and Parquet, by the end of the name, also in .gz and in a .zip of one file; in UTF-8 or UTF-16. Columns
     without a name are left out, and so are blank rows. Rows that cannot be read are added to `bad` with the reason.
     Raises BadFile, and BadRow where quotation marks do not match."""
-    some = False
+    has_rows = False
     with _unpacked(path, content) as (name, stream):
         kind = PurePath(name).suffix.lower()
         if kind not in _TABLES:
@@ -304,25 +306,25 @@ def read_pieces(path: str | Path, bad: list[tuple[int, str]], content: bytes | N
             frames = _framed(path, _delimited(path, text, own), bad) if own else _objects(path, text, bad)
         try:
             for frame in frames:
-                some = some or bool(len(frame))
+                has_rows = has_rows or bool(len(frame))
                 yield frame
         except UnicodeDecodeError:
             _refuse_encoding(path, content)
-    if not some and not bad:
+    if not has_rows and not bad:
         raise BadFile(message("file.no_rows", file=path))
 
 
 def read_lines(path: str | Path) -> Iterator[str]:
     """Yield the lines of a text in UTF-8 or UTF-16, packed or not, without holding all of it. Raises BadFile."""
-    some = False
+    has_lines = False
     with _unpacked(path, None) as (_, stream):
         try:
             for line in _decoded(stream):
-                some = some or bool(line.strip())
+                has_lines = has_lines or bool(line.strip())
                 yield line
         except UnicodeDecodeError:
             _refuse_encoding(path, None)
-    if not some:
+    if not has_lines:
         raise BadFile(message("file.empty", file=path))
 
 

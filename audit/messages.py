@@ -75,8 +75,8 @@ class _Count:
         self.number = number
 
     def __format__(self, spec: str) -> str:
-        one, choice, many = spec.partition("|")
-        return (one if self.number == 1 else many) if choice else format(self.number, spec)
+        singular, choice, many = spec.partition("|")
+        return (singular if self.number == 1 else many) if choice else format(self.number, spec)
 
 
 @cache

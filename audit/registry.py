@@ -109,9 +109,9 @@ class Registry(Generic[T]):
     def get(self, name: str) -> T:
         """The thing of this name. Raises UnknownName, which lists the names and says which plug-ins are broken, and
         AuditError for a plug-in's thing that cannot be loaded."""
-        if (found := self.find(name)) is None:
+        if (entry := self.find(name)) is None:
             raise self.unknown(name)
-        return self._thing(found)
+        return self._thing(entry)
 
     def names(self) -> list[str]:
         """Every name: those of audit first, then those of plug-ins, each in the order of their registration."""
@@ -126,11 +126,11 @@ class Registry(Generic[T]):
 
     def values(self) -> list[T]:
         """The things of all `names`, loaded. One of a plug-in that cannot be loaded is left out; the log says so."""
-        found = []
+        objects = []
         for name in self.names():
             with self.tolerant(self._entries[name]):
-                found.append(self._thing(self._entries[name]))
-        return found
+                objects.append(self._thing(self._entries[name]))
+        return objects
 
     @contextmanager
     def tolerant(self, entry: Entry[T]) -> Iterator[None]:
@@ -200,12 +200,12 @@ def _discover() -> None:
         if GROUP in _plugins:
             return
         _plugins.add(GROUP)  # at once: what is loaded now may ask for names itself
-        found = {module: module for module in plugins()}
+        by_module = {module: module for module in plugins()}
         for point in entry_points(group=GROUP):
-            found[point.value] = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
-        for module in found.keys() - _plugins:
+            by_module[point.value] = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+        for module in by_module.keys() - _plugins:
             try:
-                _load(module, found[module])
+                _load(module, by_module[module])
             except AuditError as problem:
                 _report_broken(problem.sentence)
 

@@ -99,11 +99,11 @@ def read_as(model: type[Table], content: Any, file: str | Path, advice: str = ""
 
 def mistakes(problem: ValidationError, model: type[BaseModel], content: Any) -> list[tuple[str, str]]:
     """Return the mistakes that pydantic found: where, and what is wrong and allowed there; one for each key."""
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for error in problem.errors(include_url=False):
         where, reason = _mistake(error, model, content)
-        found.setdefault(where, reason)
-    return list(found.items())
+        reasons.setdefault(where, reason)
+    return list(reasons.items())
 
 
 def refuse(file: str | Path, found: Iterable[tuple[str, str]], advice: str = "") -> None:

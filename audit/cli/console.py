@@ -150,7 +150,7 @@ def one_by_one(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     >>> one_by_one([{"relation": "typos", "default": True}, {"relation": "MR1.1", "keeps": "", "rows": {"a": 2}}])
     ['relation: typos', 'default: yes', '', 'relation: MR1.1', 'rows: a 2']
     """
-    blocks = [[f"{name}: {word}" for name, one in row.items() if (word := _word(one))] for row in rows]
+    blocks = [[f"{name}: {word}" for name, value in row.items() if (word := _word(value))] for row in rows]
     return [line for block in blocks for line in ("", *block)][1:]
 
 
@@ -158,7 +158,7 @@ def _word(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_word(one)}" for name, one in value.items())
+        return ", ".join(f"{name} {_word(part)}" for name, part in value.items())
     if isinstance(value, list | tuple):
         return ",".join(map(_word, value))
     if isinstance(value, int | float):

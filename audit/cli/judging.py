@@ -31,28 +31,38 @@ def sample(
         if study is None:
             raise AuditError("say with --study of which study the rounds are given up")
         return Reply({"given_up": give_up_rounds(db.engine, study)}, None, ("report", "--db", db))
-    asked = ask_next(db.engine, options, study)
+    rounds = ask_next(db.engine, options, study)
     waiting, sentence = waiting_of(db.engine)
-    lines = [line for one in asked for line in _round_lines(one)]
+    lines = [line for of_study in rounds for line in _round_lines(of_study)]
     after = "app" if waiting["waiting"] else "report"
-    return Reply(waiting | {"studies": [one.as_json() for one in asked]}, [*lines, sentence], (after, "--db", db))
+    return Reply(
+        waiting | {"studies": [of_study.as_json() for of_study in rounds]}, [*lines, sentence], (after, "--db", db)
+    )
 
 
-def _round_lines(asked: Any) -> list[str]:
+def _round_lines(of_study: Any) -> list[str]:
     """Say what a round asks, and how far its decisions are."""
-    name = f"Study {asked.study}"
-    if asked.unfinished:
+    name = f"Study {of_study.study}"
+    if of_study.unfinished:
         name += " (whose run is not finished: repeat `audit run`, then this)"
-    if asked.waiting:
-        return [f"{name}: {counted(asked.waiting, 'text')} of the rounds before still wait, so nothing new is asked."]
-    lines = [f"{name}: nothing is left to ask; {counted(asked.asked, 'text')} were asked."]
-    if asked.rounds:
-        rounds = " to ".join(map(str, sorted({asked.rounds[0], asked.rounds[-1]})))
-        lines = [f"{name}, round {rounds}: {counted(asked.texts, 'new text')}, {asked.asked:,} in all."]
-    if asked.contests:
+    if of_study.waiting:
+        return [
+            f"{name}: {counted(of_study.waiting, 'text')} of the rounds before still wait, so nothing new is asked."
+        ]
+    lines = [f"{name}: nothing is left to ask; {counted(of_study.asked, 'text')} were asked."]
+    if of_study.rounds:
+        rounds = " to ".join(map(str, sorted({of_study.rounds[0], of_study.rounds[-1]})))
+        lines = [f"{name}, round {rounds}: {counted(of_study.texts, 'new text')}, {of_study.asked:,} in all."]
+    if of_study.contests:
         ends = {"best": "one system is best", "within": "the best are within eps", "all asked": "all texts were asked"}
-        how = [f"{of}: {ends[one.ended]}" for of, one in zip(asked.names, asked.contests, strict=True) if one.ended]
-        lines.append(f"{asked.decided} of {counted(len(asked.contests), 'decision')} made. {'; '.join(how)}".rstrip())
+        how = [
+            f"{of}: {ends[contest.ended]}"
+            for of, contest in zip(of_study.names, of_study.contests, strict=True)
+            if contest.ended
+        ]
+        lines.append(
+            f"{of_study.decided} of {counted(len(of_study.contests), 'decision')} made. {'; '.join(how)}".rstrip()
+        )
     return lines
 
 
@@ -127,11 +137,11 @@ def known(
 
     if file is not None:
         added = add_known(db.engine, purpose, read_known(file, task, language), task=task)
-        made = {"added": added.added, "changed": added.changed}
+        document = {"added": added.added, "changed": added.changed}
     else:
-        made = pick_known(db.engine, purpose, count)._asdict()
+        document = pick_known(db.engine, purpose, count)._asdict()
     setting = "pass_mark=0.8" if purpose == "training" else "gold_share=0.05"
-    return Reply({"purpose": purpose, **made}, None, ("settings", "--set", setting, "--db", db))
+    return Reply({"purpose": purpose, **document}, None, ("settings", "--set", setting, "--db", db))
 
 
 @command("settings", JUDGE, "audit settings --set pass_mark=0.8 --set gold_share=0.05 --db mine.db")
@@ -178,8 +188,8 @@ def judge_ask(
             bar.total = total
             bar.update(done - bar.n)
 
-        asked = ask_judge(db.engine, judge, request, watch)
-    return Reply(asdict(asked) | {"own": list(asked.own)}, None, ("judge", "agreement", "--db", db))
+        result = ask_judge(db.engine, judge, request, watch)
+    return Reply(asdict(result) | {"own": list(result.own)}, None, ("judge", "agreement", "--db", db))
 
 
 @command("judge agreement", JUDGE, "audit judge agreement --json")

@@ -50,19 +50,21 @@ def relations(
     from audit.tasks import TASKS
 
     _check_task(task)
-    found = all_relations(task)
+    shown_relations = all_relations(task)
     if name is not None:
-        found = [one for of in ([task] if task else sorted(TASKS)) if (one := find_relation(of, name))]
-        if not found:
+        shown_relations = [
+            candidate for of in ([task] if task else sorted(TASKS)) if (candidate := find_relation(of, name))
+        ]
+        if not shown_relations:
             raise UnknownName("relation", name, sorted({relation.name for relation in all_relations(task)}))
-    found = [one for one in found if language is None or one.speaks(language)]
-    if not found:
+    shown_relations = [candidate for candidate in shown_relations if language is None or candidate.speaks(language)]
+    if not shown_relations:
         raise AuditError(f"no relation reads {language!r}; leave it out to see them all", parameter="language")
-    rows = [_row_of(relation) for relation in found]
+    rows = [_row_of(relation) for relation in shown_relations]
     if name is not None:
         return Reply(rows, one_by_one(rows))
     shown = [dict(row) for row in rows]
-    for row, relation in zip(shown, found, strict=True):
+    for row, relation in zip(shown, shown_relations, strict=True):
         if settings := ", ".join(f"{name}={canonical(value)}" for name, value in relation.params.items()):
             row["summary"] += f" ({settings})"
     return Reply(rows, table(shown, "relation", "task", "family", "unit", "languages", "default", "carries", "summary"))

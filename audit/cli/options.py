@@ -108,8 +108,8 @@ def _parameter(option: Option) -> Parameter:
         spelled, metavar = spelled or [f"--{option.name.replace('_', '-')}"], ""  # and no --no-...
     kind = str if kind in (Read, Written, Db) else kind
     shown: dict[str, Any] = {"parser": parser, "metavar": metavar, "help": told.help, "show_default": not told.argument}
-    made = typer.Argument(**shown) if told.argument else typer.Option(*spelled, **shown)
-    annotation = Annotated[kind | None if default is None else kind, made]  # type: ignore[valid-type]
+    parameter = typer.Argument(**shown) if told.argument else typer.Option(*spelled, **shown)
+    annotation = Annotated[kind | None if default is None else kind, parameter]  # type: ignore[valid-type]
     return Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
@@ -124,11 +124,11 @@ class Command(TyperCommand):
 
         for param in self.params:
             value = ctx.params[param.name]
-            for one in value if isinstance(value, list) else [value]:
-                if isinstance(one, str) and not one.strip():
+            for word in value if isinstance(value, list) else [value]:
+                if isinstance(word, str) and not word.strip():
                     raise AuditError(f"{spelling(param)} is empty; give it a value, or leave it out")
-                if isinstance(one, int | float) and not abs(one) <= _LARGEST:
-                    raise AuditError(f"{spelling(param)} {one}: is not a number, or too large a one")
+                if isinstance(word, int | float) and not abs(word) <= _LARGEST:
+                    raise AuditError(f"{spelling(param)} {word}: is not a number, or too large a one")
         check_outputs(ctx.params)
         with working():
             return super().invoke(ctx)
@@ -249,10 +249,10 @@ def check_outputs(values: dict[str, Any]) -> None:
     from audit.files import read_bytes
     from audit.new_files import refuse_special
 
-    given = [one for value in values.values() for one in (value if isinstance(value, list | tuple) else [value])]
-    inputs = [os.path.realpath(one) for one in given if isinstance(one, Read)]
+    paths = [path for value in values.values() for path in (value if isinstance(value, list | tuple) else [value])]
+    inputs = [os.path.realpath(path) for path in paths if isinstance(path, Read)]
     database = os.path.realpath(str(values.get("db") or "").removeprefix("sqlite:///"))
-    for output in (Path(one) for one in given if isinstance(one, Written)):
+    for output in (Path(path) for path in paths if isinstance(path, Written)):
         refuse_special(output)
         if os.path.realpath(output) in inputs:
             raise BadFile(f"{output} is read by this command, and would be overwritten; name another file")

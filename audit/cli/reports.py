@@ -266,8 +266,8 @@ def values(
     the MGMT study). `levels`: the MGMT score of each system, the mean share of satisfied levels, by domain."""
     from audit.packs.translation import analysis
 
-    given = {"at": at, "reference": reference, "domain": domain, "independent": independent}
-    if unused := [name for name, value in given.items() if value and name != _USES.get(what, "reference")]:
+    settings = {"at": at, "reference": reference, "domain": domain, "independent": independent}
+    if unused := [name for name, value in settings.items() if value and name != _USES.get(what, "reference")]:
         raise AuditError(f"--{unused[0]} is not for {what}; leave it out")
     references = analysis.read_references(reference) if reference else None
     match what:

@@ -114,8 +114,10 @@ def run(
     lines = [as_options(line, "retry_errors") for ran in results for line in ran.lines()]
     lines += [line for source in corpora for line in _of_gold(source)]
     documents = [ran.as_json() for ran in results]
-    made = any(len(ran.without_groups) < len(ran.relations) for ran in results)
-    return Reply(documents if len(documents) > 1 else documents[0], lines, _next(database.engine, db) if made else ())
+    has_groups = any(len(ran.without_groups) < len(ran.relations) for ran in results)
+    return Reply(
+        documents if len(documents) > 1 else documents[0], lines, _next(database.engine, db) if has_groups else ()
+    )
 
 
 def _forecast(studies: Sequence[Any], systems: Sequence[str], db: str, options: RunOptions) -> Reply:
@@ -217,10 +219,16 @@ def search(
     if out is not None:
         result.write(out)
     rows = [
-        {"relation": found.relation, "changed": found.changed, "fall": found.fall, "calls": one.calls, "row": one.row}
-        | {"becomes": " | ".join(text[:80] for text in found.follow_ups[-1].texts)}
-        for one in result.violated[:10]
-        if (found := one.violation)
+        {
+            "relation": violation.relation,
+            "changed": violation.changed,
+            "fall": violation.fall,
+            "calls": searched.calls,
+            "row": searched.row,
+        }
+        | {"becomes": " | ".join(text[:80] for text in violation.follow_ups[-1].texts)}
+        for searched in result.violated[:10]
+        if (violation := searched.violation)
     ]
     document = result.as_json()
     about = {name: value for name, value in document.items() if isinstance(value, str | int | float)}

@@ -50,9 +50,9 @@ def get_corpus(
     prefix, path = _split(base)
     if prefix is None:
         if not is_file_name(base):
-            known = [corpus.name for corpus in all_corpora(task)]
+            names = [corpus.name for corpus in all_corpora(task)]
             with_file = [f"{entry.name}:{entry.argument}" for entry in CORPORA.entries() if entry.argument]
-            raise CORPORA.unknown(name, [*known, *with_file])
+            raise CORPORA.unknown(name, [*names, *with_file])
         corpus = FileCorpus(base, "translation" if targets else task or "sentiment", unit, language, reading)
         if task == "translation" and not targets:
             check_targets(base, corpus.rows())
@@ -62,13 +62,13 @@ def get_corpus(
                          "them out", parameter=("columns", "labels"))  # fmt: skip
     if prefix == RecordedTexts.prefix:
         return _as_asked(RecordedTexts(path, language, unit=unit, targets=targets), task, None, None)
-    found = _made(prefix, path, language, task) if path else _made(prefix)
+    corpus_there = _made(prefix, path, language, task) if path else _made(prefix)
     if targets:
-        return Toward(_as_asked(found, None, unit, language), targets)
-    if (task or found.task) == "translation" and not (path and found.task == "translation"):
+        return Toward(_as_asked(corpus_there, None, unit, language), targets)
+    if (task or corpus_there.task) == "translation" and not (path and corpus_there.task == "translation"):
         which = f"say which languages to translate corpus {name!r} into, as in {name}@es,fr or targets=es,fr"
         raise AuditError(which, parameter="targets")
-    return _as_asked(found, task, unit, language)
+    return _as_asked(corpus_there, task, unit, language)
 
 
 @cache
@@ -103,11 +103,11 @@ def _made(name: str, *of_file: str | None) -> Corpus:
 
 
 def _as_asked(corpus: Corpus, task: str | None, unit: Unit | None, language: str | None) -> Corpus:
-    asked = {"task": None if matches(corpus.task, task) else task, "unit": unit, "language": language}
-    for what, wanted in asked.items():
-        if wanted is not None and wanted != (found := getattr(corpus, what)):
+    terms = {"task": None if matches(corpus.task, task) else task, "unit": unit, "language": language}
+    for what, wanted in terms.items():
+        if wanted is not None and wanted != (own := getattr(corpus, what)):
             raise AuditError(
-                f"the {what} of corpus {corpus.name!r} is {found!r}, not {wanted!r}; leave it out or choose another"
+                f"the {what} of corpus {corpus.name!r} is {own!r}, not {wanted!r}; leave it out or choose another"
             )
     return corpus
 

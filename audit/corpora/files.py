@@ -349,8 +349,8 @@ def offered_columns(head: Sequence[str], task: str) -> list[str]:
             meant[ours] = near
             free.remove(near)
     offered = [f"{ours}={name}" for ours, name in meant.items() if name.lower() != ours]
-    known = offered and {*texts} <= meant.keys()
-    return [f"columns={','.join(offered)} reads these"] if known else []
+    is_plain = offered and {*texts} <= meant.keys()
+    return [f"columns={','.join(offered)} reads these"] if is_plain else []
 
 
 def offered_labels(unknown: Collection[str], task: str) -> list[str]:

@@ -178,8 +178,8 @@ def _says(row: Row, name: str) -> bool | None:
         (phrase_pattern(name, language), text)
         for text, language in zip(row.input.texts, row.input.languages, strict=False)
     ]
-    known = [(pattern, text) for pattern, text in pairs if pattern is not None]
-    return any(pattern.search(text) for pattern, text in known) if known else None
+    counted = [(pattern, text) for pattern, text in pairs if pattern is not None]
+    return any(pattern.search(text) for pattern, text in counted) if counted else None
 
 
 _GENDERS = tuple(message(f"slices.{code}") for code in ("female", "male", "both", "none_named"))

@@ -114,8 +114,8 @@ def backup_file(engine: Engine, *, by: int) -> Path:
     """Write a backup as `audit backup` does; raises as `export_archive` does."""
 
     def write(folder: Path) -> tuple[Path, int]:
-        made = backup(engine, folder / "audit-backup.db")
-        return made.file, sum(made.rows.values())
+        copied = backup(engine, folder / "audit-backup.db")
+        return copied.file, sum(copied.rows.values())
 
     return _download(engine, by, "backed up", write)
 

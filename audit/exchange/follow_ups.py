@@ -52,7 +52,7 @@ def _follow_ups(maker: Relation, source: Source) -> list[Input]:
         return maker.follow_ups(source)
     if (task := get_task(maker.task)).question_kind == "pair":
         raise AuditError(f"what {maker.name!r} makes depends on a system's texts; see it with audit run and the app")
-    made: list[Input] = []
+    follow_ups: list[Input] = []
     steps = maker.steps(source)
 
     def said(member: Member) -> Output:
@@ -64,10 +64,10 @@ def _follow_ups(maker: Relation, source: Source) -> list[Input]:
     try:
         members = next(steps)
         while source.gold is not None:
-            made += [member.input for member in members if member.role == "follow_up"]
+            follow_ups += [member.input for member in members if member.role == "follow_up"]
             members = steps.send(list(map(said, members)))
     except StopIteration as end:
-        return made if end.value is not None else []
+        return follow_ups if end.value is not None else []
     return []
 
 
@@ -88,8 +88,11 @@ def stored_rows(engine: Engine, study_id: int | None = None) -> tuple[str, list[
 def made_lines(name: str, groups: Sequence[Mapping[str, Any]], tried: int) -> list[str]:
     """Return the same for people: sources, each with its follow-ups, and the share that makes a group."""
     lines = []
-    for made in groups:
-        lines += [" ‖ ".join(made["source"]), *(f"  > {' ‖ '.join(texts)}" for texts in made["follow_ups"])]
+    for of_relation in groups:
+        lines += [
+            " ‖ ".join(of_relation["source"]),
+            *(f"  > {' ‖ '.join(texts)}" for texts in of_relation["follow_ups"]),
+        ]
     return [*lines, f"{name} makes follow-ups of {len(groups)} of {tried} sources."]
 
 
@@ -118,14 +121,16 @@ def _all_made(connection: Connection, only: int | None, names: Sequence[str]) ->
     labels = relation_labels({id: stored[id] for id in frame["relation"].unique().tolist()})
     if absent := next((name for name in names if name not in labels.values()), None):
         raise UnknownName("relation", absent, sorted(set(labels.values()), key=name_order))
-    made = []
+    groups_made = []
     for (study_id, id), groups in frame.groupby(["study", "relation"]):
         row, label = stored[id], labels[id]
         about = {"study": int(study_id), "corpus": corpora[study_id], "task": row["task"], "relation": label}
         if not names or label in names:
             limits = json.loads(row["params"]).get(VALID) or []
-            made.append(_Made(about, row["name"], limits, groups["group"].tolist(), int(groups["rejected"].sum())))
-    return sorted(made, key=lambda of: (of.about["study"], of.about["task"], name_order(of.about["relation"])))
+            groups_made.append(
+                _Made(about, row["name"], limits, groups["group"].tolist(), int(groups["rejected"].sum()))
+            )
+    return sorted(groups_made, key=lambda of: (of.about["study"], of.about["task"], name_order(of.about["relation"])))
 
 
 def chosen_measures(names: Sequence[str] = ()) -> list[Measure]:
@@ -156,15 +161,18 @@ def follow_ups_report(engine: Engine, study: int | None = None, options: FollowU
     learning = [of.name for of in (*measuring, *limiting)]
     rows, fitted = list[dict[str, Any]](), dict[int, dict[str, Any]]()
     with engine.connect() as connection:
-        for made in _all_made(connection, study, options.relations):
-            if (id := made.about["study"]) not in fitted:
+        for of_relation in _all_made(connection, study, options.relations):
+            if (id := of_relation.about["study"]) not in fitted:
                 fitted[id] = fitted_for(learning, partial(_sources, connection, id))
             # A relation's own limits take the place of those of all.
-            tried = [*by_relation.get("", ()), *by_relation.get(made.name, ())]
+            tried = [*by_relation.get("", ()), *by_relation.get(of_relation.name, ())]
             tried = list({(limit.measure, limit.sign[0]): limit for limit in tried}.values())
-            pairs = _pairs(connection, made.groups[: options.most])
-            about = made.about | {"limits": " and ".join(made.limits), "groups": len(made.groups)}
-            about |= {"rejected": made.rejected, "rejected_share": made.rejected / len(made.groups)}
+            pairs = _pairs(connection, of_relation.groups[: options.most])
+            about = of_relation.about | {"limits": " and ".join(of_relation.limits), "groups": len(of_relation.groups)}
+            about |= {
+                "rejected": of_relation.rejected,
+                "rejected_share": of_relation.rejected / len(of_relation.groups),
+            }
             about |= {"measured": len(pairs), "tried": " and ".join(sorted(map(str, tried)))}
             about["would_reject"] = sum(broken(tried, *pair, fitted[id]) is not None for pair in pairs)
             rows += [about | _measured(of, pairs, fitted[id].get(of.name)) for of in measuring]
@@ -186,9 +194,9 @@ def follow_ups_report(engine: Engine, study: int | None = None, options: FollowU
 
 def _measured(of: Measure, pairs: Sequence[_Pair], fitted: Any) -> dict[str, Any]:
     worst = np.max if of.better == "low" else np.min  # NaN where one is
-    known = pd.Series([worst([of.of(first, other, fitted) for other in rest]) for first, rest in pairs], dtype=float)
-    quantiles = dict(zip(_QUANTILES, known.quantile([*_QUANTILES.values()]), strict=True))
-    return {"measure": of.name, "better": of.better, **quantiles, "unknown": int(known.isna().sum())}
+    measured = pd.Series([worst([of.of(first, other, fitted) for other in rest]) for first, rest in pairs], dtype=float)
+    quantiles = dict(zip(_QUANTILES, measured.quantile([*_QUANTILES.values()]), strict=True))
+    return {"measure": of.name, "better": of.better, **quantiles, "unknown": int(measured.isna().sum())}
 
 
 _TEXTS = (input_table.c.texts, input_table.c.languages)

@@ -118,8 +118,8 @@ def _tasks(connection: Connection, task: str) -> list[dict[str, Any]]:
         data: dict[str, Any] = {OBJECT: "\n\n".join(item.texts), LANGUAGE: ",".join(item.languages[: len(item.texts)])}
         data |= {TARGET: item.target, QUESTION: bytes(row.key).hex(), OUTPUT: row.output}
         data[ASKED] = words.wording(task, study_id=row.study_id).question
-        known = {name: value for name, value in data.items() if value is not None}
-        entries.append({"id": row.id, "data": known, "annotations": annotations.get(row.id, []), "predictions": []})
+        filled = {name: value for name, value in data.items() if value is not None}
+        entries.append({"id": row.id, "data": filled, "annotations": annotations.get(row.id, []), "predictions": []})
     return entries
 
 

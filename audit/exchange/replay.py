@@ -129,8 +129,8 @@ def compare(name: str, published: object, now: object) -> Comparison:
     """
     before, after = dict(_values(published)), dict(_values(json.loads(json.dumps(now))))
     pairs = [Difference(where, before.get(where), after.get(where)) for where in before | after]
-    found = [pair for pair in pairs if not _same(pair.published, pair.replayed)]
-    return Comparison(document=name, equal=not found, differences=len(found), listed=found[:SHOWN])
+    different = [pair for pair in pairs if not _same(pair.published, pair.replayed)]
+    return Comparison(document=name, equal=not different, differences=len(different), listed=different[:SHOWN])
 
 
 def _values(tree: Any, where: str = "") -> Iterator[tuple[str, Any]]:
@@ -178,7 +178,7 @@ def replay_lines(replayed: Replay) -> list[str]:
     for of in replayed.documents:
         result = "every number is the same" if of.equal else f"{of.differences:,} values differ"
         lines.append(f"{of.document}: {result}.")
-        lines += [f"  {found.where}: was {found.published}, is {found.replayed}" for found in of.listed[:_PRINTED]]
+        lines += [f"  {pair.where}: was {pair.published}, is {pair.replayed}" for pair in of.listed[:_PRINTED]]
         if of.differences > _PRINTED:
             lines.append(f"  and {of.differences - _PRINTED:,} more; the JSON lists {SHOWN}")
     if not replayed.documents:

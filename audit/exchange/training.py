@@ -172,22 +172,22 @@ def _of_study(connection: Connection, id: int, answers: Answers) -> Iterator[_Me
 def _of_search(connection: Connection, place: str | Path, task: str, answers: Answers) -> Iterator[_Member]:
     """Yield the members of a search's violations whose truth is carried from an answer of the database, or the
     search's gold."""
-    found = list(_violations(place))
-    if other := next((entry["task"] for entry, _ in found if entry["task"] != task), None):
+    violations = list(_violations(place))
+    if other := next((entry["task"] for entry, _ in violations if entry["task"] != task), None):
         raise AuditError(f"{place} is of task {other}, not {task}; leave it out, or name its task")
-    ids = find_inputs(connection, [item.key for _, inputs in found for item in inputs])
-    for entry, inputs in found:
-        known = [answers.get((task, ids.get(item.key, 0), None)) for item in inputs]
+    ids = find_inputs(connection, [item.key for _, inputs in violations for item in inputs])
+    for entry, inputs in violations:
+        answered = [answers.get((task, ids.get(item.key, 0), None)) for item in inputs]
         relation = find_relation(task, entry["relation"] or "")
-        if known[0] is None and entry["gold"] is not None:
-            known[0] = KnownAnswer(frozenset({entry["gold"]}), "gold")
-        if (answer := known[0]) is None or relation is None:
+        if answered[0] is None and entry["gold"] is not None:
+            answered[0] = KnownAnswer(frozenset({entry["gold"]}), "gold")
+        if (answer := answered[0]) is None or relation is None:
             continue
         allowed = None if relation.carry.reads else relation.carry(answer.allowed)
         carried = KnownAnswer(frozenset(allowed or ()), f"{CARRIED} {answer.origin}")
         outputs = [entry["output"], *(follow_up["output"] for follow_up in entry["follow_ups"])]
         owners = [("search", entry["row"], inputs[0].key), inputs[0].key]
-        members = list(zip(inputs, known, outputs, strict=True))
+        members = list(zip(inputs, answered, outputs, strict=True))
         for at, (item, direct, output) in enumerate(members if allowed else members[:1]):
             said = (entry["system"], output["label"], direct, carried if at else None)
             role = "follow_up" if at else "source"

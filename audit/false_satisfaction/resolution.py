@@ -279,7 +279,7 @@ def satisfied_groups(
 def _groups(
     connection: Connection, chosen: Subquery, conditions: Sequence[Any], ids: Collection[int] | None, *order: str
 ) -> Iterator[Drawn]:
-    """These groups (`found` has the columns of `drawn_pairs`) of systems with their members and outputs."""
+    """These groups (`chosen` has the columns of `drawn_pairs`) of systems with their members and outputs."""
     query = (
         select(
             *(chosen.c[name] for name in ("sample_id", "relation_id", "system_id", "rank", "group_id")),

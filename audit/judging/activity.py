@@ -34,8 +34,8 @@ def unread_questions(engine: Engine, by: int | None = None) -> list[Unread]:
     """Count the open questions that no account may answer, most first; none where nobody has an account. Without
     annotators, adjudicators and managers are counted. A question about a group is in the languages of its source."""
     people = [account for account in account_details(engine, by=by) if not account.disabled]
-    known = [set(account.languages) for account in people if account.role == "annotator"]
-    known = known or [set(account.languages) for account in people]
+    languages_read = [set(account.languages) for account in people if account.role == "annotator"]
+    languages_read = languages_read or [set(account.languages) for account in people]
     query = (
         select(input_table.c.languages, func.count())
         .join(question, question.c.input_id == input_table.c.id)
@@ -44,9 +44,9 @@ def unread_questions(engine: Engine, by: int | None = None) -> list[Unread]:
     )
     numbers: Counter[tuple[str, ...]] = Counter()
     with engine.connect() as connection:
-        for joined, number in connection.execute(query) if known else ():
+        for joined, number in connection.execute(query) if languages_read else ():
             languages = tuple(dict.fromkeys(joined.split(",")))
-            if not any(not read or read.issuperset(languages) for read in known):
+            if not any(not read or read.issuperset(languages) for read in languages_read):
                 numbers[languages] += number
     return [Unread(*entry) for entry in sorted(numbers.items(), key=lambda entry: (-entry[1], entry[0]))]
 
@@ -144,16 +144,18 @@ def _votes(connection: Connection, among: ColumnElement[bool]) -> dict[str, int]
     unsure = func.sum(case((judgement.c.answer == UNSURE, 1), else_=0)).label("unsure")
     counts = (func.count().label("votes"), func.count(judgement.c.answer.distinct()).label("kinds"), unsure)
     voted = select(judgement.c.question_id, *counts).where(is_vote(judgement)).group_by(judgement.c.question_id)
-    given = voted.subquery()
-    votes = func.coalesce(given.c.votes, 0)
-    full = question.c.kind.not_in(SCALES) & given.c.votes.is_not(None) & (votes >= question.c.annotators)
+    own_votes = voted.subquery()
+    votes = func.coalesce(own_votes.c.votes, 0)
+    full = question.c.kind.not_in(SCALES) & own_votes.c.votes.is_not(None) & (votes >= question.c.annotators)
     lacking = question.c.priority.is_not(None) & (votes < question.c.annotators)
     numbers = {
         "filled": case((full, 1), else_=0),
-        "split": case((full & ((given.c.kinds > 1) | (given.c.unsure > 0)), 1), else_=0),
+        "split": case((full & ((own_votes.c.kinds > 1) | (own_votes.c.unsure > 0)), 1), else_=0),
         "disputed": case((is_disputed(), 1), else_=0),
         "left": case((lacking, question.c.annotators - votes), else_=0),
     }
     sums = (cast(func.coalesce(func.sum(number), 0), Integer).label(name) for name, number in numbers.items())
-    query = select(*sums).select_from(question.outerjoin(given, given.c.question_id == question.c.id)).where(among)
+    query = (
+        select(*sums).select_from(question.outerjoin(own_votes, own_votes.c.question_id == question.c.id)).where(among)
+    )
     return dict(connection.execute(query).mappings().one())

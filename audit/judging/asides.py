@@ -31,7 +31,7 @@ When = datetime | BindParameter[Any]  # Values, or places that a statement keeps
 COMMENT = 2_000  # Characters of a comment that are kept
 
 
-def is_flagged(account: Who | None = None, asked: Any = question) -> ColumnElement[bool]:
+def is_flagged(account: Who | None = None, of_question: Any = question) -> ColumnElement[bool]:
     """Condition on `question`, or an alias of it: flagged by this annotator, or by anybody, and no adjudicator has
     replied since (settled it, or sent it back)."""
     back, settled = aside.alias("back"), adjudication
@@ -42,7 +42,7 @@ def is_flagged(account: Who | None = None, asked: Any = question) -> ColumnEleme
     )
     by_account = true() if account is None else aside.c.annotator_id == account
     flags = select(aside.c.question_id).where(aside.c.kind == FLAG, by_account, ~replied)
-    return cast(ColumnElement[bool], asked.c.id.in_(flags))
+    return cast(ColumnElement[bool], of_question.c.id.in_(flags))
 
 
 def awaits_decision() -> ColumnElement[bool]:
@@ -57,11 +57,15 @@ def midnight(moment: datetime) -> datetime:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def skips_of(account: Who, since: When, asked: Any = question, what: Any = None) -> ScalarSelect[int]:
+def skips_of(account: Who, since: When, of_question: Any = question, what: Any = None) -> ScalarSelect[int]:
     """How often this annotator has skipped the question of the outer query since then, or the maximum of a column of
     these skips."""
     skips = select(func.count() if what is None else func.max(what)).select_from(aside)
-    return skips.where(aside.c.question_id == asked.c.id, _skips(account, since)).correlate(asked).scalar_subquery()
+    return (
+        skips.where(aside.c.question_id == of_question.c.id, _skips(account, since))
+        .correlate(of_question)
+        .scalar_subquery()
+    )
 
 
 def is_skipped(account: Who, since: When) -> ColumnElement[bool]:

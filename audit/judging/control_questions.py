@@ -60,7 +60,7 @@ def read_known(
     table = read_table(path, (*texts, "answer"), FILE_COLUMNS[2:], content=content, bad=bad)
     labels, spelled = labels_of(task, "input"), label_reader(get_task(task))
     several = takes_several([task]) or not lists_answers(get_task(task))
-    found: dict[Input, tuple[int, KnownText]] = {}
+    by_text: dict[Input, tuple[int, KnownText]] = {}
     for line, row in zip(table.index, table.to_dict("records"), strict=True):
         code, explanation = row.get("language") or language, row.get("explanation", "")
         written = [label.strip() for label in row["answer"].split("|") if label.strip()]
@@ -79,11 +79,11 @@ def read_known(
             bad.append((line, message("wrong.language", language=code)))
         elif len(explanation) > COMMENT:
             bad.append((line, message("known.explanation_long", most=COMMENT)))
-        elif item in found:
-            bad.append((line, message("known.text_again", line=found[item][0])))
-        found[item] = line, KnownText(item, allowed, explanation)
+        elif item in by_text:
+            bad.append((line, message("known.text_again", line=by_text[item][0])))
+        by_text[item] = line, KnownText(item, allowed, explanation)
     refuse_bad_rows(path, bad, len(table) + len(bad))
-    return [text for _, text in found.values()]
+    return [text for _, text in by_text.values()]
 
 
 # Managing them: for a manager (`by`, an account id; else NotAllowed) or the owner of the database (None).
@@ -117,8 +117,8 @@ class Added(NamedTuple):
 def known_questions(engine: Engine, *, by: int | None = None) -> list[KnownQuestion]:
     """List the control questions by purpose, oldest first."""
     of_purpose = case((known.c.purpose == TRAINING, PASS), else_=KNOWN)
-    given = (judgement.c.question_id == known.c.question_id, judgement.c.round == of_purpose)
-    judged = select(func.count()).where(*given, judgement.c.answer != WITHDRAWN).correlate(known).scalar_subquery()
+    answered = (judgement.c.question_id == known.c.question_id, judgement.c.round == of_purpose)
+    judged = select(func.count()).where(*answered, judgement.c.answer != WITHDRAWN).correlate(known).scalar_subquery()
     same = (known.c.question_id, known.c.purpose, known.c.explanation, question.c.task, question.c.kind)
     query = (
         select(*same, question.c.output, judged, input_table.c.texts, input_table.c.languages, known.c.allowed)

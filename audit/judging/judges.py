@@ -103,10 +103,10 @@ def ask_judge(
                 for relation in population.relations:
                     wanted |= group_opinions(connection, population, relation, opinions)[1]
             ordered = sorted(wanted, key=lambda about: (*about[:2], about[2] or ""))
-            made, number = make_questions(connection, ordered)
+            new_questions, number = make_questions(connection, ordered)
         done.questions_made += number
         # What ended in an error was asked about: it is asked again once, and not in this loop.
-        if not (remaining := sorted(set(made.values()) - tried)):
+        if not (remaining := sorted(set(new_questions.values()) - tried)):
             break
         tried.update(remaining)
         session.ask(remaining)
@@ -145,11 +145,11 @@ class _Session:
     def ask(self, questions: Sequence[int], variants: Sequence[int] = (0,)) -> None:
         """Ask these in all ways in which they are not answered yet, as many as may be. Raises AuditError where none is
         answered any more."""
-        given = table_of(tables.JudgeAnswer).c
-        query = select(given.question_id, given.variant, given.attempt, given.answer)
-        query = query.where(given.judge_id == self.done.judge).order_by(given.attempt)
+        columns = table_of(tables.JudgeAnswer).c
+        query = select(columns.question_id, columns.variant, columns.attempt, columns.answer)
+        query = query.where(columns.judge_id == self.done.judge).order_by(columns.attempt)
         with self.engine.connect() as connection:
-            rows = rows_among(connection, query, given.question_id, list(questions))
+            rows = rows_among(connection, query, columns.question_id, list(questions))
             last = {(id, variant): (attempt, answer) for id, variant, attempt, answer in rows}
         states = {(id, variant): last.get((id, variant), (0, None)) for id in questions for variant in variants}
         pending = [(*key, attempt + 1) for key, (attempt, answer) in states.items() if answer is None]
@@ -170,8 +170,8 @@ class _Session:
             await self.judge.close_async()
 
     async def _work(self, questions: Iterator[tuple[_Open, Asked]]) -> None:
-        for pending, asked in questions:
-            self._store(pending, await self.judge.answer(asked))
+        for pending, prompt in questions:
+            self._store(pending, await self.judge.answer(prompt))
             if self.silent >= HOPELESS:
                 raise AuditError(
                     f"the judge gave no answer to {HOPELESS} questions one after the other, and is asked no more; "
@@ -200,8 +200,8 @@ class _Session:
         for open_question in pending:
             with self.engine.connect() as connection:
                 shown = asked_of(connection, open_question[0])
-            if (asked := variant_of(shown, open_question[1])) is not None:
-                yield open_question, asked
+            if (prompt := variant_of(shown, open_question[1])) is not None:
+                yield open_question, prompt
             else:
                 self.total -= 1
 

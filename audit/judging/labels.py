@@ -249,8 +249,8 @@ def import_labels(
         entries = list(zip(file.rows, names, answers, targets, strict=True))
         if all_known:
             texts = [" / ".join(str(row.get(name, "")) for name in _TEXTS[: of_task.texts])[:60] for row in file.rows]
-            known = zip(entries, texts, strict=True)
-            _refuse(file, [(row["where"], f"{of} ({text})") for (row, *_, of), text in known if isinstance(of, str)])
+            together = zip(entries, texts, strict=True)
+            _refuse(file, [(row["where"], f"{of} ({text})") for (row, *_, of), text in together if isinstance(of, str)])
         said: dict[tuple[str, int], list[tuple[str, Row]]] = {}
         unused: list[tuple[str, str]] = []
         for row, name, answer, target in entries:

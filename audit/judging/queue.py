@@ -239,15 +239,15 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
     task = get_task(row.task).name
     group = _group(connection, row.group_id) if row.kind == "group" else None
     if group is not None:
-        asked = group_question(task, group.relation, group.follow_ups, summary=group.summary)
+        sentence = group_question(task, group.relation, group.follow_ups, summary=group.summary)
     else:
-        asked = phrase(ENGLISH, f"scale.{row.kind}") if row.kind in SCALES else wording(task).question
+        sentence = phrase(ENGLISH, f"scale.{row.kind}") if row.kind in SCALES else wording(task).question
     return Shown(
         id=question_id,
         task=task,
         texts=tuple(row.texts),
         languages=tuple(row.languages.split(",")),
-        question=asked,
+        question=sentence,
         labels=labels_of(task, row.kind),
         kind=row.kind,
         study_id=row.study_id,

@@ -20,10 +20,10 @@ def ask_next(engine: Engine, options: SampleOptions, study: int | None = None, *
     wait for. `by` is a manager's account, or None: the owner of the database. Raises what `next_rounds` raises."""
     with drawing(engine, by) as work:
         quorum = quorum_of(work.connection)
-        asked = next_rounds(work.connection, options, study)
+        rounds = next_rounds(work.connection, options, study)
         if quorum_of(work.connection) != quorum:
             work.settle_anew(work.connection.execute(select(question.c.id).where(question.c.filled)).scalars())
-        return asked
+        return rounds
 
 
 def give_up_rounds(engine: Engine, study: int, *, by: int | None = None) -> int:

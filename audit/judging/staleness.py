@@ -38,13 +38,13 @@ def outdated(engine: Engine, by: int | None = None) -> list[Outdated]:
     """Count what could go stale, for each task, kind and version after the first by which answers in force were given.
     Raises NotAllowed unless the account `by` is a manager's (None: whoever has the database itself)."""
     with reading_as_manager(engine, by) as connection:
-        given, found = _given(connection), []
-        for task, kind in sorted({(row.task, row.kind) for rows in given for row, _ in rows}):
-            of_kind = [[entry for entry in rows if (entry[0].task, entry[0].kind) == (task, kind)] for rows in given]
+        answers, outdated_answers = _given(connection), []
+        for task, kind in sorted({(row.task, row.kind) for rows in answers for row, _ in rows}):
+            of_kind = [[entry for entry in rows if (entry[0].task, entry[0].kind) == (task, kind)] for rows in answers]
             versions = {version for rows in of_kind for row, present in rows for version in (row.version, present)}
             for below in sorted(versions)[1:]:
-                found.append(_tally(task, kind, below, *(_before(rows, below) for rows in of_kind)))
-        return found
+                outdated_answers.append(_tally(task, kind, below, *(_before(rows, below) for rows in of_kind)))
+        return outdated_answers
 
 
 def mark_stale(
@@ -86,7 +86,7 @@ def _given(connection: Connection, *of: str) -> list[_Given]:
             return guideline_in_force(connection, *question).version
         return 0  # the task is not there any more
 
-    given = []
+    answers = []
     for table, counts in ((judgement, is_vote(judgement)), (adjudication, stands(adjudication))):
         version = func.coalesce(table.c.guideline, 1)  # decisions from before versions were noted
         query = select(table, question.c.task, question.c.kind, question.c.study_id, version.label("version"))
@@ -94,12 +94,12 @@ def _given(connection: Connection, *of: str) -> list[_Given]:
         conditions = [column == value for column, value in zip((question.c.task, question.c.kind), of, strict=False)]
         rows = connection.execute(query.where(*conditions).order_by(table.c.id)).all()
         entries = [(row, in_force(row.task, row.kind, row.study_id)) for row in rows]
-        given.append([(row, present) for row, present in entries if row.version < present])
-    return given
+        answers.append([(row, present) for row, present in entries if row.version < present])
+    return answers
 
 
-def _before(given: _Given, below: int) -> list[Row[Any]]:
-    return [row for row, _ in given if row.version < below]
+def _before(answered: _Given, below: int) -> list[Row[Any]]:
+    return [row for row, _ in answered if row.version < below]
 
 
 def _repeats(connection: Connection, judgements: Sequence[Row[Any]]) -> list[Row[Any]]:

@@ -66,9 +66,13 @@ def round_of(connection: Connection, account: Account, settings: JudgingSettings
     has the questions in the languages that the account reads."""
     if not settings.pass_mark or account.role != "annotator":
         return None
-    asked = select(question, known.c.allowed, known.c.explanation).join(known, known.c.question_id == question.c.id)
-    asked = asked.where(known.c.purpose == TRAINING, readable(question, account.languages)).order_by(question.c.id)
-    questions = connection.execute(asked).all()
+    training_questions = select(question, known.c.allowed, known.c.explanation).join(
+        known, known.c.question_id == question.c.id
+    )
+    training_questions = training_questions.where(
+        known.c.purpose == TRAINING, readable(question, account.languages)
+    ).order_by(question.c.id)
+    questions = connection.execute(training_questions).all()
     own = judgement.c.annotator_id == account.id
     exempt = connection.execute(select(setting.c.value).where(setting.c.name == EXEMPT_UP_TO)).scalar() or 0
     before = select(judgement.c.id).where(own, judgement.c.round == FIRST, judgement.c.id <= int(exempt)).limit(1)
@@ -86,11 +90,11 @@ def round_of(connection: Connection, account: Account, settings: JudgingSettings
     answers = select(judgement.c.question_id, judgement.c.answer).order_by(judgement.c.id)
     answers = answers.where(own, judgement.c.round == PASS, since, is_counted(judgement))
     rows = [] if passed else connection.execute(answers).all()
-    given = {id: answer for id, answer in rows if id in {question.id for question in questions}}
+    own_answers = {id: answer for id, answer in rows if id in {question.id for question in questions}}
     attempts = tuple(Attempt(*(detail[name] for name in Attempt._fields)) for detail in done)
     # Another order in each attempt: what is learnt should be the texts, not a row of keys.
     order = sorted(questions, key=lambda row: uniform("training", account.id, len(attempts), bytes(row.key).hex()))
-    return Round(tuple(order), given, attempts, passed, mark, version)
+    return Round(tuple(order), own_answers, attempts, passed, mark, version)
 
 
 def _reaches(right: int, questions: int, mark: float) -> bool:

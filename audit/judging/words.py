@@ -113,8 +113,8 @@ class DatabaseWords:
 
     def version(self, task: str, corpus: str | None = None) -> WordsVersion:
         """Return the words for a task and a corpus; None: those of the task that were stored last."""
-        found = [words for of, words in self.stored.items() if of[0] == task and corpus in (None, of[1])]
-        return max(found, default=WordsVersion(), key=lambda words: words.version)
+        versions = [words for of, words in self.stored.items() if of[0] == task and corpus in (None, of[1])]
+        return max(versions, default=WordsVersion(), key=lambda words: words.version)
 
     def of_corpus(self, task: str, corpus: str) -> OwnWords:
         """Return what is said of a task about the texts of a corpus."""
@@ -177,8 +177,8 @@ def set_words(
                 return words.of_corpus(task, corpus)
             answers = answers_under(connection, task, corpus)
             if answers and not change:
-                asked = wording(task, ENGLISH, words.of_corpus(task, corpus)).question
-                values = {"count": answers, "task": task, "question": asked, "next": number}
+                question_before = wording(task, ENGLISH, words.of_corpus(task, corpus)).question
+                values = {"count": answers, "task": task, "question": question_before, "next": number}
                 raise Refused(message("words.judged", **values), parameter="change_words")
             row = {"name": f"{PREFIX}{task}/{number}", "value": content | {_CORPUS: corpus}}
             connection.execute(setting.insert(), row)
@@ -279,10 +279,10 @@ def _text_fault(value: Any, key: str) -> str | None:
 def answers_under(connection: Connection, task: str, corpus: str) -> int:
     """Count the judgements and adjudications of people in force to questions of a task about texts of a corpus."""
     studies = select(study.c.id).where(study.c.task == task, study.c.corpus == corpus)
-    asked = select(question.c.id).where(question.c.study_id.in_(studies), question.c.kind.in_(ABOUT_OUTPUTS))
+    of_studies = select(question.c.id).where(question.c.study_id.in_(studies), question.c.kind.in_(ABOUT_OUTPUTS))
     judged = (is_counted(judgement), judgement.c.guideline > 0, by_people(judgement))
-    return count_rows(connection, judgement, judgement.c.question_id.in_(asked), *judged) + count_rows(
-        connection, adjudication, adjudication.c.question_id.in_(asked), stands(adjudication)
+    return count_rows(connection, judgement, judgement.c.question_id.in_(of_studies), *judged) + count_rows(
+        connection, adjudication, adjudication.c.question_id.in_(of_studies), stands(adjudication)
     )
 
 

@@ -127,11 +127,11 @@ def judge_of(judge: object, name: str | None) -> Judge:
         raise AuditError("the judge is a lambda, which has no name; give it one, as in judge_with(f, name='referee')")
     if not callable(judge):
         raise AuditError(f"judge={judge!r:.80}: expected a function of a question, or the name of one")
-    made = function_judge(judge, called, sys.modules.get(getattr(judge, "__module__", "")) or ModuleType(called))
-    made.name = called
+    own_judge = function_judge(judge, called, sys.modules.get(getattr(judge, "__module__", "")) or ModuleType(called))
+    own_judge.name = called
     if getattr(judge, "version", None) is None:
-        made.version = code_version(judge)
-    return made
+        own_judge.version = code_version(judge)
+    return own_judge
 
 
 def _name_of(own: object) -> str:
@@ -147,7 +147,7 @@ def system_names(systems: object, corpus: Corpus) -> list[str]:
     if not isinstance(systems, Iterable):
         raise AuditError(f"systems={systems!r:.80}: expected names, callables or objects, in a list or a dict")
     named = systems.items() if isinstance(systems, Mapping) else [(None, system) for system in systems]
-    names = [one if isinstance(one, str) and key is None else _register(key, one, corpus) for key, one in named]
+    names = [value if isinstance(value, str) and key is None else _register(key, value, corpus) for key, value in named]
     if not names:
         raise AuditError("systems is empty; name at least one, such as 'vader' (audit.all_systems() lists them)")
     if duplicate := next((name for name in names if names.count(name) > 1), None):
@@ -169,9 +169,9 @@ def _register(key: str | None, system: object, corpus: Corpus) -> str:
     if not is_system(system):
         told = {"name": name, "tasks": (corpus.task,), "languages": ANY}
         if not isinstance(getattr(system, "version", None), str | int | float):
-            found = _version_of(system)
-            _offered[name] = system, found
-            told |= {"version": found}
+            own_version = _version_of(system)
+            _offered[name] = system, own_version
+            told |= {"version": own_version}
     module = sys.modules.get(getattr(system, "__module__", None) or "", ModuleType("notebook"))
     offer_system(name, lambda: load(name, find=lambda: (system, module), told=told))
     return name
@@ -190,9 +190,9 @@ def using(names: Iterable[str]) -> Iterator[None]:
         yield
     finally:
         for name in names:
-            if (found := _offered.pop(name, None)) is not None:
+            if (own_system := _offered.pop(name, None)) is not None:
                 with suppress(TypeError):  # some objects cannot be keys
-                    _after[found[0]] = code_version(found[0]), found[1]
+                    _after[own_system[0]] = code_version(own_system[0]), own_system[1]
 
 
 def _version_of(system: object) -> str:

@@ -61,11 +61,11 @@ def metamorphic(
     def decorate(function: Callable[..., Any]) -> Callable[..., None]:
         if version is not None:
             function.version = version  # type: ignore[attr-defined]
-        asked, compared = function if system is None else system, set[str]()
+        tested, compared = function if system is None else system, set[str]()
 
         @pytest.mark.parametrize("audit_relation", list(relations))
         def test(audit_relation: str, request: "pytest.FixtureRequest") -> None:
-            for check in _passed(request, corpus, asked, audit_relation, max_violations, options, compared):
+            for check in _passed(request, corpus, tested, audit_relation, max_violations, options, compared):
                 if system is not None:
                     function(*[check][: function.__code__.co_argcount])
 
@@ -134,7 +134,7 @@ def _checks(corpus: Any, system: Any, relation: str, options: dict[str, Any]) ->
     if len(ran.systems) != 1:
         raise AuditError(f"system has {len(ran.systems)} systems; a test has one")
     named = f"{ran.systems[0]}@{ran.versions[0]}"
-    keys = [_key(ran.study.task, one, options.get("parameters") or {}) for one in ran.relations]
+    keys = [_key(ran.study.task, relation_name, options.get("parameters") or {}) for relation_name in ran.relations]
     checks = (check_relation(study.engine, ran.study.id, named, key) for key in keys)
     return [check for check in checks if check is not None]
 

@@ -253,11 +253,11 @@ class Study:
         >>> study.judges()[0]["tasks"][0]["answered"]
         2
         """
-        asked = ask_judge(self.engine, judge_of(judge, name), request)
-        if asked.errors:
+        result = ask_judge(self.engine, judge_of(judge, name), request)
+        if result.errors:
             warnings.warn(
-                f"{counted(asked.errors, 'question')} without an answer, which are asked again by the same call; the "
-                f"last: {asked.last_error}",
+                f"{counted(result.errors, 'question')} without an answer, which are asked again by the same call; the "
+                f"last: {result.last_error}",
                 stacklevel=3,
             )
         return self
@@ -283,12 +283,17 @@ class Study:
         )
         with self.engine.connect() as connection:
             stored = [(row, Input.stored(row.texts, row.languages)) for row in connection.execute(query)]
-        texts = text_columns(max((len(asked.texts) for _, asked in stored), default=1))
-        translates = any(asked.target for _, asked in stored)
+        texts = text_columns(max((len(task_input.texts) for _, task_input in stored), default=1))
+        translates = any(task_input.target for _, task_input in stored)
         rows = [
-            {"task": row.task, "kind": row.kind, "language": asked.languages[0], "target_language": asked.target}
-            | {**dict(zip(texts, asked.texts, strict=False)), "output": row.output, "groups": row.waits}
-            for row, asked in stored
+            {
+                "task": row.task,
+                "kind": row.kind,
+                "language": task_input.languages[0],
+                "target_language": task_input.target,
+            }
+            | {**dict(zip(texts, task_input.texts, strict=False)), "output": row.output, "groups": row.waits}
+            for row, task_input in stored
         ]
         columns = ["task", "kind", *texts, "language", *["target_language"] * translates, "output", "groups"]
         return pd.DataFrame(rows, columns=columns)

@@ -110,14 +110,14 @@ class Linear:
         """Return the label of each text, and its score."""
         import numpy as np
 
-        found = []
+        labelled = []
         for text in texts:
             margins = model.margins(self.features(text))
             if margins is None:
                 margins = model.intercept * self.prior
             powers = np.exp(margins - margins.max())
-            found.append(Output(self.labels[int(powers.argmax())], float(powers.max() / powers.sum())))
-        return found
+            labelled.append(Output(self.labels[int(powers.argmax())], float(powers.max() / powers.sum())))
+        return labelled
 
     def train(self, texts: Sequence[str], golds: Sequence[str]) -> Kept:
         """Return a model. One thread, no randomness: the same texts give the same arrays."""
@@ -141,7 +141,7 @@ class Linear:
         weights = (fitted.coef_ if hasattr(fitted, "coef_") else fitted.feature_log_prob_).T
         intercept = np.array(getattr(fitted, "intercept_", np.zeros(weights.shape[1])))
         if len(self.labels) == 2:  # one margin, of the second label: softmax of (0, m) is its logistic function
-            weights, intercept = (np.hstack([np.zeros_like(one), one]) for one in (weights, intercept))
+            weights, intercept = (np.hstack([np.zeros_like(part), part]) for part in (weights, intercept))
         return Kept({**arrays, "weights": np.ascontiguousarray(weights), "intercept": intercept}, {})
 
     def trained(self) -> Kept:

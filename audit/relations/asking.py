@@ -40,8 +40,14 @@ def group_question(
     Source and follow-ups are called A, B, C (`letter`). `own` are a database's words of the task, whose question is
     then the one whose answers are compared. Of a relation whose expectation is unknown, imported or with a check of its
     own, it is asked whether what its `summary` (else its name) says can be expected."""
-    known = find_relation(task, relation)
-    brought = {} if known is None else {ENGLISH: known.question} if isinstance(known.question, str) else known.question
+    registered = find_relation(task, relation)
+    brought = (
+        {}
+        if registered is None
+        else {ENGLISH: registered.question}
+        if isinstance(registered.question, str)
+        else registered.question
+    )
     if question := brought.get(language) or brought.get(ENGLISH, ""):
         return question
     letters = [letter(place) for place in range(max(1, follow_ups) + 1)]
@@ -54,7 +60,7 @@ def group_question(
     code = f"asking_of.{base_of(task)}.{relation}"
     if code in catalogue(language):
         return phrase(language, code, **named)
-    derived = "" if known is None else _derived(task, _bare_check(known), named, language, own)
+    derived = "" if registered is None else _derived(task, _bare_check(registered), named, language, own)
     return derived or phrase(language, "asking.fits", expected=summary or relation)
 
 
@@ -104,7 +110,9 @@ def _derived(task: str, check: Any, named: Mapping[str, Any], language: str, own
     if check is expect.different:
         code = "asking.opinion_other" if base_of(task) == "sentiment" and not asks_otherwise else "asking.right_other"
         return phrase(language, code, **parameters)
-    codes = [""] * isinstance(check, expect.SimilarText) + [_CODES[known] for known in _CODES if known is check]
+    codes = [""] * isinstance(check, expect.SimilarText) + [
+        _CODES[code_check] for code_check in _CODES if code_check is check
+    ]
     if not codes:
         return ""
     is_pair = get_task(task).question_kind == "pair"

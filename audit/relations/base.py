@@ -56,8 +56,8 @@ class Carry:
         """Return of which answers about a source it is known what is right of its follow-ups; `labels` of the task."""
         if self.preserves_truth or self == nothing:
             return "everything" if self.preserves_truth else "nothing"
-        known = [not self.reads and self({label}) is not None for label in labels]
-        return "everything" if known and all(known) else "partly"
+        carried = [not self.reads and self({label}) is not None for label in labels]
+        return "everything" if carried and all(carried) else "partly"
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,8 +343,8 @@ class Plain(Fixed):
         changed: dict[int, list[str]] = {}
         for place in self.texts:
             if place < len(old):
-                made = self.perturb(source.analysis if place == 0 else source.analyses[place], choices) or []
-                texts = [made] if isinstance(made, str) else made
+                follow_ups = self.perturb(source.analysis if place == 0 else source.analyses[place], choices) or []
+                texts = [follow_ups] if isinstance(follow_ups, str) else follow_ups
                 changed |= {place: texts} if texts and old[place] not in texts else {}
         if self.changes == "one" and len(changed) > 1:
             place = choices.choice(list(changed))

@@ -67,30 +67,30 @@ class Composed(Fixed):
         # The same relation twice draws anew the second time.
         seeds = [f"|{again}" if (again := names[:place].count(name)) else "" for place, name in enumerate(names)]
         steps = list(zip(self.parts, seeds, strict=True))
-        made = self._through(sources, steps)
+        groups_made = self._through(sources, steps)
         for left_out in range(len(steps) - 1):  # without the last one it is what lies before the end
-            at = [place for place, follow_ups in enumerate(made) if follow_ups]
+            at = [place for place, follow_ups in enumerate(groups_made) if follow_ups]
             others = self._through([sources[place] for place in at], steps[:left_out] + steps[left_out + 1 :])
             for place, follow_ups in zip(at, others, strict=True):
-                if follow_ups == made[place]:
-                    made[place] = []
-        return [(follow_ups, ()) for follow_ups in made]
+                if follow_ups == groups_made[place]:
+                    groups_made[place] = []
+        return [(follow_ups, ()) for follow_ups in groups_made]
 
     def _through(self, sources: Sequence[Source], steps: Sequence[tuple[Fixed, str]]) -> list[list[Input]]:
         """Return what these parts make of each source; nothing where one makes nothing, or a text that was there
         before. A part is asked for all sources at once: it may ask a model."""
-        made, seen = [[source.input] for source in sources], [[source.input] for source in sources]
+        texts_so_far, seen = [[source.input] for source in sources], [[source.input] for source in sources]
         for place, (part, seed) in enumerate(steps):
-            at = [index for index, inputs in enumerate(made) if inputs]
-            if any(len(made[index]) > 1 for index in at):
+            at = [index for index, inputs in enumerate(texts_so_far) if inputs]
+            if any(len(texts_so_far[index]) > 1 for index in at):
                 raise AuditError(_several(self.name, steps[place - 1][0]))
-            own = [_source(made[index][0], sources[index], seed) for index in at]
+            own = [_source(texts_so_far[index][0], sources[index], seed) for index in at]
             if part.grammar:
                 Analysis.tag_all([source.analysis for source in own])
             for index, (follow_ups, _) in zip(at, part.make_groups(own), strict=True):
-                made[index] = [] if any(item in seen[index] for item in follow_ups) else follow_ups
+                texts_so_far[index] = [] if any(item in seen[index] for item in follow_ups) else follow_ups
                 seen[index] += follow_ups
-        return made
+        return texts_so_far
 
     def asks(self) -> Sequence[str]:
         return list(dict.fromkeys(version for part in self.parts for version in part.asks()))

@@ -134,7 +134,7 @@ def get_relation(task: str, name: str) -> Relation:
         return compose(*(get_relation(task, part) for part in parts))
     elsewhere = [other for other in sorted(TASKS) if other != base_of(task) and _key(other, name) in RELATIONS]
     notes = [f"{name!r} belongs to {', '.join(elsewhere)}"] if elsewhere else []
-    raise RELATIONS.unknown(name, [known.name for known in all_relations(task)], notes)
+    raise RELATIONS.unknown(name, [registered.name for registered in all_relations(task)], notes)
 
 
 def stands_for_several(name: str) -> bool:

@@ -134,11 +134,11 @@ def _summary(function: Callable[..., object], task: str, use: Use) -> str:
         return what
     names = text_names(TASKS.get(task)) if task in TASKS else ()
     parts = [name for place, name in enumerate(names) if place in use.texts]
-    one = use.changes == "one" and len(parts) > 1
-    where = parts if one or 0 < len(parts) < len(names) else []
+    changes_once = use.changes == "one" and len(parts) > 1
+    where = parts if changes_once or 0 < len(parts) < len(names) else []
     what = what.rstrip(".")
     told = any(re.search(rf"\b{name}\b(?! mark)", what, re.IGNORECASE) for name in (*where, "second text"))
-    part = "" if told or not where else ", in the " + f" {'or' if one else 'and'} the ".join(where)
+    part = "" if told or not where else ", in the " + f" {'or' if changes_once else 'and'} the ".join(where)
     return f"{what}{part}; {use.expects}."
 
 

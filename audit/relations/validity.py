@@ -68,8 +68,8 @@ def measure(name: str, *, better: Literal["low", "high"], **fields: Any) -> Call
 
     def keep(function: Callable[..., float]) -> Measure:
         summary = ((function.__doc__ or "").strip() or name).splitlines()[0]
-        made = MEASURES[name] = Measure(name, summary, function, better, **fields)
-        return made
+        registered = MEASURES[name] = Measure(name, summary, function, better, **fields)
+        return registered
 
     return keep
 
@@ -82,8 +82,8 @@ def measure_named(name: str) -> Measure:
     """Return the measure of this name. Raises UnknownName, which lists them."""
     if name not in MEASURES:
         raise UnknownName("measure", name, list(MEASURES))
-    found = MEASURES[name]
-    return attribute(found) if isinstance(found, str) else found
+    registered = MEASURES[name]
+    return attribute(registered) if isinstance(registered, str) else registered
 
 
 @dataclass(frozen=True, order=True)

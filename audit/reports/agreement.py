@@ -97,7 +97,7 @@ def stored_agreement(engine: Engine, by: int | None = None, among: ColumnElement
         kinds = connection.execute(query).all()
     reports: list[Entry] = []
     # Questions about inputs or outputs stand before those about groups.
-    for task, kind in sorted(kinds, key=lambda asked: (asked[0], asked[1] == "group", asked[1])):
+    for task, kind in sorted(kinds, key=lambda about: (about[0], about[1] == "group", about[1])):
         try:
             rated = stored_ratings(engine, task, kind, by=by, among=among)
             rated = of_spans(rated, engine, "name") if rated.labels is None else rated
@@ -132,7 +132,11 @@ def agreement_sections(report: Entry) -> Iterator[Section]:
         by = report["groups"][0]["by"]
         rows = [
             {by: part["value"], "items": part["items"]}
-            | {one["name"]: number(one["estimate"], 3) for one in part["coefficients"] if one["level"] is None}
+            | {
+                coefficient["name"]: number(coefficient["estimate"], 3)
+                for coefficient in part["coefficients"]
+                if coefficient["level"] is None
+            }
             for part in report["groups"]
         ]
         heads = [by, "items", *(name for name in COEFFICIENTS if any(name in row for row in rows))]
@@ -148,7 +152,7 @@ def agreement_sections(report: Entry) -> Iterator[Section]:
         title = f"The {len(lowest)} of {len(report['pairs']):,} pairs that agree least"
         parts.append(Section(title, [Table(["pair", "cohen_kappa", "items"], listed)]))
     # A note is said once, however many coefficients have it.
-    distinct = {note.split(":")[0]: note for one in reversed(coefficients) if (note := one["note"])}
+    distinct = {note.split(":")[0]: note for coefficient in reversed(coefficients) if (note := coefficient["note"])}
     title = f"Agreement of {people:,} annotators on {count(report['items'])} items that two or more judged"
     yield Section(title, [*parts, closing(report, *distinct.values())])
 
@@ -157,9 +161,12 @@ def coefficient_table(coefficients: Sequence[Entry], confidence: float = 0.95) -
     """Return coefficients with their intervals."""
     rows = [
         (
-            one["name"], one["level"], number(one["estimate"], 3),
-            UNKNOWN if one["low"] is None else f"{number(one['low'], 3)} to {number(one['high'], 3)}", one["items"]
+            coefficient["name"], coefficient["level"], number(coefficient["estimate"], 3),
+            UNKNOWN
+            if coefficient["low"] is None
+            else f"{number(coefficient['low'], 3)} to {number(coefficient['high'], 3)}",
+            coefficient["items"],
         )
-        for one in coefficients
+        for coefficient in coefficients
     ]  # fmt: skip
     return Table(["coefficient", "level", "estimate", f"{100 * confidence:g} % interval", "items"], rows, 2)

@@ -45,9 +45,11 @@ class Comparisons:
     def among(self, keep: np.ndarray) -> "Comparisons":
         """Return the same over the groups of these sources (bool) alone."""
         rows = {name: keep[groups.source] for name, groups in self.groups.items()}
-        groups = {name: one.among(rows[name]) for name, one in self.groups.items()}
-        answered = {name: Answered(one.q[rows[name]], one.genuine[rows[name]]) for name, one in self.answered.items()}
-        return replace(self, groups=groups, answered=answered, open={n: one[rows[n]] for n, one in self.open.items()})
+        groups = {name: part.among(rows[name]) for name, part in self.groups.items()}
+        answered = {
+            name: Answered(part.q[rows[name]], part.genuine[rows[name]]) for name, part in self.answered.items()
+        }
+        return replace(self, groups=groups, answered=answered, open={n: part[rows[n]] for n, part in self.open.items()})
 
     def observed(self) -> "Comparisons":
         """Return the same as if all were known, and every satisfaction genuine."""
@@ -80,8 +82,8 @@ class Comparisons:
             groups, answered = self.groups[name], self.answered[name]
             pair = groups.pair(*columns)
             needed, genuine = (of[pair.at][:, columns] for of in (groups.satisfied == 1, answered.genuine))
-            known = ((genuine >= 0) | ~needed).all(1) & (answered.q[pair.at][:, columns] > 0).any(1)
-            numbers = pair.groups, len(pair.at), int(known.sum()), int(self.open[name][:, columns].sum())
+            counted = ((genuine >= 0) | ~needed).all(1) & (answered.q[pair.at][:, columns] > 0).any(1)
+            numbers = pair.groups, len(pair.at), int(counted.sum()), int(self.open[name][:, columns].sum())
             sizes = {size: sizes[size] + number for size, number in zip(sizes, numbers, strict=True)}
         return sizes
 
@@ -94,10 +96,10 @@ class Comparisons:
         ends = []
         for sign in (-1, 1):
             answered = []
-            for name, one in self.answered.items():
-                genuine = one.genuine.copy()
+            for name, of_relation in self.answered.items():
+                genuine = of_relation.genuine.copy()
                 genuine[self.open[name][:, a], a], genuine[self.open[name][:, b], b] = sign > 0, sign < 0
-                answered.append(Answered(one.q, genuine))
+                answered.append(Answered(of_relation.q, genuine))
             d, error, rest = lead(contest, replace(evidence, answered=answered), a, b)
             ends.append(d + sign * z * math.sqrt(float((error**2).sum()) + rest**2))
         return max(ends[0], -1.0), min(ends[1], 1.0)

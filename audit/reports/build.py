@@ -72,8 +72,8 @@ def families_of(cells: pd.DataFrame, registered: bool) -> dict[tuple[str, str], 
     for task, relation, family in cells.reindex(columns=["task", "relation", "family"]).itertuples(index=False):
         if isinstance(family, str) and family:
             families[task, relation] = family
-        elif registered and (found := find_relation(task, base_name(relation))):
-            families[task, relation] = found.family  # an imported relation that nobody registered has no family
+        elif registered and (other := find_relation(task, base_name(relation))):
+            families[task, relation] = other.family  # an imported relation that nobody registered has no family
         elif not registered and "." in relation:
             families[task, relation] = relation.rsplit(".", 1)[0]
     return families
@@ -205,8 +205,13 @@ def _violation_tables(basis: Basis, cells: Sequence[Entry], families: Families) 
         systems = sorted({cell["system"] for cell in own})
         of = {cell["relation"]: families.get((task, cell["relation"])) for cell in own}
         checked = [cell for cell in own if cell["sr_observed"] is not None]
-        known = {(cell["relation"], cell["system"]) for cell in checked if cell["sr_genuine"]["value"] is not None}
-        lacking = {cell["relation"] for cell in checked for one in systems if (cell["relation"], one) not in known}
+        rated = {(cell["relation"], cell["system"]) for cell in checked if cell["sr_genuine"]["value"] is not None}
+        lacking = {
+            cell["relation"]
+            for cell in checked
+            for lacking_system in systems
+            if (cell["relation"], lacking_system) not in rated
+        }
         others = [relation for relation in of if relation not in lacking]
         shown = [("relation", relation, family, [relation]) for relation, family in of.items()]
         for family in filter(None, dict.fromkeys(of.values())):

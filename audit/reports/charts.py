@@ -65,9 +65,9 @@ def before_after(rows: Rows, palette: Palette = LIGHT, width: int = WIDTH) -> "a
 
     def drawn(mark: str, first: str, last: str | None = None, **look: Any) -> Any:
         """Return marks at a field, or from one to another, of the rows that have it."""
-        known = base.transform_filter(" && ".join(f"isValid(datum.{field})" for field in (first, last) if field))
+        drawn_rows = base.transform_filter(" && ".join(f"isValid(datum.{field})" for field in (first, last) if field))
         ends = {} if last is None else {"x2": f"{last}:Q"}
-        return getattr(known, f"mark_{mark}")(**look).encode(x=alt.X(f"{first}:Q", scale=scale, axis=axis), **ends)
+        return getattr(drawn_rows, f"mark_{mark}")(**look).encode(x=alt.X(f"{first}:Q", scale=scale, axis=axis), **ends)
 
     disc: dict[str, Any] = {"filled": True, "opacity": 1, "size": 62}
     layers = [

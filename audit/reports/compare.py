@@ -45,10 +45,10 @@ _EXPRESSION = re.compile(
 
 
 def _parts(condition: str) -> re.Match[str]:
-    found = _EXPRESSION.fullmatch(" ".join(condition.split()))
-    if found is None or abs(float(found["number"])) > 100:
+    matched = _EXPRESSION.fullmatch(" ".join(condition.split()))
+    if matched is None or abs(float(matched["number"])) > 100:
         raise AuditError(f'{condition[:80]!r} is no condition; write {GRAMMAR}, as in "genuine rise > 2 points"')
-    return found
+    return matched
 
 
 def decide(condition: str, document: Entry) -> tuple[str, str]:
@@ -64,7 +64,7 @@ def decide(condition: str, document: Entry) -> tuple[str, str]:
         entries = [entry for entry in document["relations"] if entry["relation"] == name]
         if not entries:
             raise UnknownName("relation", name, [entry["relation"] for entry in document["relations"]])
-    rise = max((entry[kind] for entry in entries), key=lambda one: one["high"])
+    rise = max((entry[kind] for entry in entries), key=lambda interval: interval["high"])
     because, limit = f"the {kind} violation rate {moved(rise)}", float(parts["number"]) / 100 + 1e-12  # .3 - .1 <= .2
     if how != "possibly" and rise["estimate"] is None and rise["low"] <= limit < rise["high"]:
         return "undecided", f"{because}, as too little is judged"
@@ -112,15 +112,15 @@ def compare(
         tested: list[Entry] = [entry[kind] for entry in entries if entry[kind]["p"] is not None]
         for rise, adjusted in zip(tested, holm([rise["p"] for rise in tested]), strict=True):
             rise["p_holm"] = adjusted
-    asked = {name: value for name, value in asdict(options).items() if name != "show"}
-    sides = [{"system": one.name, "version": one.version, "settings": one.settings} for one in versions]
+    settings = {name: value for name, value in asdict(options).items() if name != "show"}
+    sides = [{"system": each.name, "version": each.version, "settings": each.settings} for each in versions]
     document: Entry = {
         "old": sides[0], "new": sides[1], "relations": entries, "all": whole, "left_out": left_out, "broke": broke,
-        "fixed": fixed, "signature": {"audit": audit.__version__, **asked, "confidence": numbers.confidence},
+        "fixed": fixed, "signature": {"audit": audit.__version__, **settings, "confidence": numbers.confidence},
     }  # fmt: skip
     decided = [(condition, *decide(condition, document)) for condition in conditions]
     names = ("condition", "outcome", "because")
-    return document | {"conditions": [dict(zip(names, one, strict=True)) for one in decided]}
+    return document | {"conditions": [dict(zip(names, each, strict=True)) for each in decided]}
 
 
 def _label(version: Any) -> str:
@@ -132,11 +132,15 @@ def _system(connection: Connection, name: str) -> Any:
     several."""
     columns = (system.c.id, system.c.name, system.c.version, system.c.settings)
     every = connection.execute(select(*columns).order_by(system.c.id)).all()
-    fitting = [one for one in every if name in (one.name, _label(one), f"#{one.id}", f"{_label(one)}#{one.id}")]
-    fitting = fitting or [one for one in every if _label(one).startswith(name)]
+    fitting = [
+        system_row
+        for system_row in every
+        if name in (system_row.name, _label(system_row), f"#{system_row.id}", f"{_label(system_row)}#{system_row.id}")
+    ]
+    fitting = fitting or [system_row for system_row in every if _label(system_row).startswith(name)]
     if len(fitting) == 1:
         return fitting[0]
-    there = ", ".join(f"{_label(one)}#{one.id}" for one in fitting or every) or "none"
+    there = ", ".join(f"{_label(system_row)}#{system_row.id}" for system_row in fitting or every) or "none"
     what = "means several systems" if fitting else "is no system"
     number = f"; a version, or a number as in #{fitting[0].id}, is enough" if fitting else ""
     raise AuditError(f"{name} {what}; there are {there}{number}")
@@ -157,20 +161,20 @@ def _read(
             continue
         of, at = comparisons_of(counted, study), [population.systems.index(version.id) for version in versions]
         # Sources and documents of each study have codes of their own, so that errors of studies are independent.
-        first, codes = sum(map(len, clusters)), 1 + max(int(one.max(initial=-1)) for one in clusters)
+        first, codes = sum(map(len, clusters)), 1 + max(int(part.max(initial=-1)) for part in clusters)
         clusters.append(codes + of.cluster)
-        for (name, one), ids in zip(of.groups.items(), population.group.values(), strict=True):
-            pair, key = one.pair(at[0], at[1]), f"{study} {name}"
+        for (name, part), ids in zip(of.groups.items(), population.group.values(), strict=True):
+            pair, key = part.pair(at[0], at[1]), f"{study} {name}"
             if not pair.groups:
                 left_out.append(f"{name}: no group applies to both")
                 continue
-            groups[key] = Compared(first + one.source, one.satisfied[:, at], one.output[:, at], one.proxy[:, :, at])
+            groups[key] = Compared(first + part.source, part.satisfied[:, at], part.output[:, at], part.proxy[:, :, at])
             answered[key] = Answered(of.answered[name].q[:, at], of.answered[name].genuine[:, at])
             given_up[key] = of.open[name][:, at]
             frame = pd.DataFrame({"study": study, "task": population.task, "relation": name, "key": key}, pair.both)
             frame["tells"] = np.isin(pair.both, pair.at)
             for side, column in enumerate(at):
-                held = one.satisfied[pair.both, column] == 1
+                held = part.satisfied[pair.both, column] == 1
                 frame[f"group{side}"], frame[f"held{side}"] = ids[pair.both, column], held
                 frame[f"genuine{side}"] = np.where(held, of.answered[name].genuine[pair.both, column], 0)
             frames.append(frame)
@@ -235,7 +239,7 @@ def _listed(connection: Connection, groups: pd.DataFrame, versions: Sequence[Any
 def _members(connection: Connection, sides: Sequence[tuple[int, Sequence[int]]]) -> list[list[Entry]]:
     """Return the counted members of groups with what systems said: each of `sides` is a system and its ids of the
     groups. Members with the same role and texts are one."""
-    found: list[dict[tuple[str, tuple[str, ...]], list[str | None]]] = [{} for _ in sides[0][1]]
+    by_content: list[dict[tuple[str, tuple[str, ...]], list[str | None]]] = [{} for _ in sides[0][1]]
     for side, (system_id, groups) in enumerate(sides):
         query = (
             select(member.c.group_id, member.c.role, input_table.c.texts, output)
@@ -248,10 +252,10 @@ def _members(connection: Connection, sides: Sequence[tuple[int, Sequence[int]]])
         for row in rows_among(connection, query, member.c.group_id, groups):
             score = None if row.score is None else f"{row.score:.3g}"
             said = next((value for value in (row.error, row.label, row.text, score) if value is not None), "None")
-            found[places[row.group_id]].setdefault((row.role, tuple(row.texts)), [None, None])[side] = said
+            by_content[places[row.group_id]].setdefault((row.role, tuple(row.texts)), [None, None])[side] = said
     return [
         [{"role": role, "texts": list(texts), "old": old, "new": new} for (role, texts), (old, new) in of.items()]
-        for of in found
+        for of in by_content
     ]
 
 
@@ -297,7 +301,12 @@ def check_relation(
         {"relation": relation["name"], "old": state, "new": state, "members": of}
         for state, of in zip(states, members, strict=True)
     ]
-    worst.sort(key=lambda one: (one["new"] != "false", sum(len(text) for of in one["members"] for text in of["texts"])))
+    worst.sort(
+        key=lambda group_entry: (
+            group_entry["new"] != "false",
+            sum(len(text) for of in group_entry["members"] for text in of["texts"]),
+        )
+    )
     rates = rates_of([place], counted.judged, counted.checked, finite=False)
     groups, judged = int((counted.checked.cell == place).sum()), int(counted.cells.loc[place, "judged"])
     observed, genuine = (estimate(estimated(of and of.less(), judged)) for of in (rates.observed, rates.genuine))
@@ -314,11 +323,11 @@ def compare_sections(document: Entry) -> Iterator[Section]:
     every = document["all"]
     rows = [
         (
-            one["relation"] or "all", one["groups"], one["fixed"], one["broke"],
-            f"{percent(one['vr_old'])} → {percent(one['vr_new'])}", _points(one["observed"]), _points(one["genuine"]),
-            f"{one['judged']:,}/{one['informative']:,}"
+            part["relation"] or "all", part["groups"], part["fixed"], part["broke"],
+            f"{percent(part['vr_old'])} → {percent(part['vr_new'])}", _points(part["observed"]),
+            _points(part["genuine"]), f"{part['judged']:,}/{part['informative']:,}"
         )
-        for one in [*document["relations"], every]
+        for part in [*document["relations"], every]
     ]  # fmt: skip
     changes = (f"the violation rate (VR) {moved(every['observed'])}", f"the genuine one {moved(every['genuine'])}")
     said = [f"Over all, {'; '.join(changes)}. To rise is to get worse."]
@@ -338,7 +347,7 @@ def compare_sections(document: Entry) -> Iterator[Section]:
     if document["broke"]:
         yield Section("What got worse", list(map(group_section, document["broke"])))
     if document["conditions"]:
-        lines = [f"{one['outcome']}: {one['condition']} ({one['because']})" for one in document["conditions"]]
+        lines = [f"{part['outcome']}: {part['condition']} ({part['because']})" for part in document["conditions"]]
         yield Section("Conditions", lines)
 
 
@@ -347,7 +356,7 @@ def group_section(group: Entry) -> Section:
     is_alone, lines = group["old"] == group["new"], []
     for of in group["members"]:
         said = [of["old"]] if is_alone else [of["old"], of["new"]]
-        outputs = textwrap.shorten(" -> ".join(one or "(none)" for one in said), 100, placeholder=" …")
+        outputs = textwrap.shorten(" -> ".join(output or "(none)" for output in said), 100, placeholder=" …")
         texts = textwrap.shorten(" | ".join(of["texts"]), 200, placeholder=" …")
         lines.append(f"{of['role'].replace('_', '-')}: {texts}  [{outputs}]")
     return Section(f"{group['relation']}: {group['new'] if is_alone else group['old'] + ' -> ' + group['new']}", lines)

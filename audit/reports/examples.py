@@ -59,19 +59,19 @@ def read_examples(
         group = settled.drawn
         source_id, cause = group.group_id // LIMIT**2, causes.get((group.group_id, group.system_id))
         shown.update([(cell["study_id"], cell["relation_id"]), (cell["system_id"],)])
-        false = [one for one in false if one[2].drawn.group_id // LIMIT**2 != source_id]
+        false = [other for other in false if other[2].drawn.group_id // LIMIT**2 != source_id]
         members = list[Entry]()
         for step in group.steps:
-            known = answer_of(group, step, answers)
-            wrong = get_task(group.task).is_wrong(step.output, known.allowed) if known else None
+            right = answer_of(group, step, answers)
+            wrong = get_task(group.task).is_wrong(step.output, right.allowed) if right else None
             about = {"role": step.role, "texts": list(texts[step.input_id]), "wrong": wrong}
-            about |= {"output": step.output.label or step.output.text, "origin": known.origin if known else ""}
-            members.append(about | {"right": sorted(known.allowed) if known else []})
+            about |= {"output": step.output.label or step.output.text, "origin": right.origin if right else ""}
+            members.append(about | {"right": sorted(right.allowed) if right else []})
         entry = {"task": cell["task"], "study": cell["study_id"], "relation": cell["relation"]}
         entry |= {"system": cell["system"], "cause": cause.code if cause else None, "members": members}
         entries.append((source_id, entry))
     of_sources = select(source.c.id, source.c.row)
     rows = dict(rows_among(connection, of_sources, source.c.id, sorted(id for id, _ in entries)))
     corpora = {study["id"]: str(study["corpus"]) for study in counted.studies}
-    found = [entry | {"corpus": corpora[entry["study"]], "row": rows[id]} for id, entry in entries]
-    return sorted(found, key=lambda entry: (entry["task"], str(entry["study"])))
+    examples = [entry | {"corpus": corpora[entry["study"]], "row": rows[id]} for id, entry in entries]
+    return sorted(examples, key=lambda entry: (entry["task"], str(entry["study"])))

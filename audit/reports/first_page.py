@@ -41,7 +41,9 @@ def first_lines(report: Entry, language: str = ENGLISH) -> list[str]:
             if accuracy["best"]:
                 lines.append(say("decision.weigh"))
             else:
-                rates = {one["system"]: percent(one["accuracy"]["value"]) + PERCENT for one in accuracy["systems"]}
+                rates = {
+                    rated["system"]: percent(rated["accuracy"]["value"]) + PERCENT for rated in accuracy["systems"]
+                }
                 line = f"decision.accuracy_{accuracy['by']}"
                 lines.append(say(line, count=accuracy["texts"], rates=_few(rates, say)))
         lines.append(_passed_line(entry, say))
@@ -61,13 +63,16 @@ def _few(rates: Mapping[str, str], say: Say) -> str:
 def _passed_line(entry: Entry, say: Say) -> str:
     """Return how much each system passes, and with right answers, and how much worse the best could be; empty where no
     rate is known."""
-    scores = [one for one in entry["ranking"] if one["score"]["value"] is not None]
-    scores.sort(key=lambda one: (-one["score"]["value"], one["system"]))
+    scores = [rated for rated in entry["ranking"] if rated["score"]["value"] is not None]
+    scores.sort(key=lambda rated: (-rated["score"]["value"], rated["system"]))
     both = {
-        one["system"]: f"{percent(one['score_observed'])} → {percent(one['score']['value'])}{PERCENT}" for one in scores
+        rated["system"]: f"{percent(rated['score_observed'])} → {percent(rated['score']['value'])}{PERCENT}"
+        for rated in scores
     }
     lines = [say("decision.passed", rates=_few(both, say))] if both else []
-    best = next((one for one in scores if one["system"] in entry["systems"] and one["score"]["low"] is not None), None)
+    best = next(
+        (rated for rated in scores if rated["system"] in entry["systems"] and rated["score"]["low"] is not None), None
+    )
     if best is not None:
         worse = percent(best["score"]["value"] - best["score"]["low"])
         lines.append(say("decision.worse_by", system=best["system"], worse=worse))
@@ -77,17 +82,17 @@ def _passed_line(entry: Entry, say: Say) -> str:
 def verdict(entry: Entry, language: str = ENGLISH) -> str:
     """Return which system to use, in one sentence, which says so where accuracy by gold names another one."""
     say, accuracy, state, systems = Say(language), entry["accuracy"], entry["state"], entry["systems"]
-    number = count(sum(one["score_observed"] is not None for one in entry["ranking"]))
+    number = count(sum(rated["score_observed"] is not None for rated in entry["ranking"]))
     right = accuracy["best"] if accuracy else []
     code = f"decision.{state}{'_consistent' if right else ''}"
     sentence = say(code, systems=say.names(systems), number=number, count=len(systems))
-    chances = {one["system"]: one["p_best"] for one in entry["ranking"] if one.get("p_best") is not None}
+    chances = {rated["system"]: rated["p_best"] for rated in entry["ranking"] if rated.get("p_best") is not None}
     if state in ("sure", "likely", "open") and set(systems) <= set(chances):
         kind = "chances" if state == "open" else "so_sure"
         sentence += say(f"decision.{kind}", chances=say.names(chance(chances[system]) for system in systems))
     if not accuracy or not right:
         return sentence
-    rates = {one["system"]: one["accuracy"]["value"] or 0.0 for one in accuracy["systems"]}
+    rates = {rated["system"]: rated["accuracy"]["value"] or 0.0 for rated in accuracy["systems"]}
     other = max(rates[system] for system in systems if system in rates)
     shares = {"share": percent(rates[right[0]], 0), "other": percent(other, 0)}
     code = "decision.right" if accuracy["apart"] else "decision.right_looks"
@@ -140,7 +145,7 @@ def next_lines(report: Entry, entry: Entry, say: Say) -> Iterator[str]:
         yield say("next.texts" if totals["judged"] == totals["satisfied"] else "next.more")
     if entry["state"] == "sure" and not (entry["accuracy"] or {}).get("best"):
         yield say("next.choose", system=entry["systems"][0])
-    if not any(one["holds"]["rate"]["n"] for one in report.get("validity") or ()):
+    if not any(relation["holds"]["rate"]["n"] for relation in report.get("validity") or ()):
         yield say("next.holds")
 
 
@@ -159,7 +164,7 @@ def primary_lines(report: Entry, say: Say) -> list[str]:
         lines.append(say(f"primary.{code}", **named, **rates, **more))
     if tested := [entry for entry in entries if entry["tested"]]:
         holds = "holds" if all(entry["apart"] or entry["p"] is None for entry in tested) else "fails"
-        lines.append(say(f"primary.{'waits' if any(one['difference'] is None for one in tested) else holds}"))
+        lines.append(say(f"primary.{'waits' if any(compared['difference'] is None for compared in tested) else holds}"))
     return lines
 
 
@@ -186,13 +191,13 @@ def ranks_text(entry: Mapping[str, Any]) -> str:
 def decisions(report: Entry, say: Say) -> Iterator[Section]:
     """Yield for each task how sure its decision is, and what it rests on."""
     for number, entry in enumerate(report["decisions"]):
-        accuracy = {one["system"]: one for one in (entry["accuracy"] or {"systems": []})["systems"]}
-        ranked = {one["system"]: one for one in by_rank(entry["ranking"])}
+        accuracy = {rated["system"]: rated for rated in (entry["accuracy"] or {"systems": []})["systems"]}
+        ranked = {rated["system"]: rated for rated in by_rank(entry["ranking"])}
         rows = [{**accuracy.get(name, {}), **ranked.get(name, {})} for name in dict.fromkeys([*ranked, *accuracy])]
         shown = table_of(
             say, rows, "system", *(["accuracy"] if accuracy else []), "reported", "genuine", "ranks", "p_best",
-            reported=lambda one: one.get("score_observed"), genuine=lambda one: one.get("score"),
-            ranks=ranks_text, p_best=lambda one: chance(one.get("p_best")),
+            reported=lambda rated: rated.get("score_observed"), genuine=lambda rated: rated.get("score"),
+            ranks=ranks_text, p_best=lambda rated: chance(rated.get("p_best")),
         )  # fmt: skip
         totals = [] if number else list(_judged_lines(report, say))
         title = say("decision.title")
@@ -209,9 +214,9 @@ def _certainty(entry: Entry, say: Say) -> Iterator[str]:
         yield say("decision.out", count=len(entry["out"]), systems=say.list(entry["out"]))
     if entry["weights"]:
         yield say("decision.by_weights", count=len(entry["relations"]), weights=entry["weights"])
-        for one in entry["ranking"] if not entry["systems"] else ():
-            if one["reason"]:
-                yield say("decision.not_ranked", system=one["system"], reason=say.said(one["reason"]))
+        for ranked in entry["ranking"] if not entry["systems"] else ():
+            if ranked["reason"]:
+                yield say("decision.not_ranked", system=ranked["system"], reason=say.said(ranked["reason"]))
     elif entry["families"]:
         yield say("decision.mean", count=len(entry["families"]), relations=count(len(entry["relations"])))
     if entry["unjudged"]:
@@ -266,8 +271,8 @@ def how_text(report: Entry, say: Say) -> str:
     if not signature.get("interval"):
         return delta
     about, method = say(f"how.{signature.get('target') or 'corpus'}"), say("interval.beta")
-    made = say("how.interval", confidence=confidence_of(report), method=method, about=about)
-    return say.list([made, delta], "semicolon")
+    interval = say("how.interval", confidence=confidence_of(report), method=method, about=about)
+    return say.list([interval, delta], "semicolon")
 
 
 def confidence_of(report: Entry) -> str:
@@ -278,9 +283,16 @@ def confidence_of(report: Entry) -> str:
 def score_chart(entry: Entry, say: Say) -> Chart | None:
     """Return every system's rate before and after, the best on top; None where no system has a score."""
     rows = [
-        {"name": one["system"], "observed": one["score_observed"], "genuine": one["score"]["value"], **one["score"]}
-        for one in sorted(entry["ranking"], key=lambda one: (-(one["score"]["value"] or -1.0), one["system"]))
-        if one["score_observed"] is not None
+        {
+            "name": ranked["system"],
+            "observed": ranked["score_observed"],
+            "genuine": ranked["score"]["value"],
+            **ranked["score"],
+        }
+        for ranked in sorted(
+            entry["ranking"], key=lambda ranked: (-(ranked["score"]["value"] or -1.0), ranked["system"])
+        )
+        if ranked["score_observed"] is not None
     ]
     return (
         Chart(partial(charts.before_after, rows), verdict(entry, say.language), chart_key(rows, say)) if rows else None
@@ -303,8 +315,8 @@ def family_chart(report: Entry, say: Say) -> Chart | None:
                 name = f"{name} · {table['corpus'] or task_name(table['task'], say.language)}"
             for rates in row["rates"]:
                 if rates["vr_observed"] is not None:
-                    known = (rates["vr_genuine"][end] for end in ("value", "most", "least"))
-                    ends = [1 - end for end in known if end is not None]
+                    bounds = (rates["vr_genuine"][end] for end in ("value", "most", "least"))
+                    ends = [1 - end for end in bounds if end is not None]
                     after = "–".join(dict.fromkeys(percent(end, 0) for end in ends)) or UNKNOWN
                     text = f"{percent(1 - rates['vr_observed'], 0)} → {after}"
                     share = 1 - sum(ends) / len(ends) if ends else None  # between bounds the middle

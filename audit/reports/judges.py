@@ -85,16 +85,16 @@ def _clusters(connection: Connection, questions: Sequence[int]) -> dict[int, int
     return {id: -(10**12) - id for id in questions} | dict(zip(source_of, codes, strict=True))
 
 
-def _part(task: str, kind: str, given: pd.DataFrame) -> Entry:
+def _part(task: str, kind: str, answers: pd.DataFrame) -> Entry:
     """Return how a judge answered the questions of a task and kind: as usual, in other ways, and against others."""
-    usual, consistency = given[given["variant"] == 0], list[Entry]()
+    usual, consistency = answers[answers["variant"] == 0], list[Entry]()
     unsure, errors = usual["answer"] == UNSURE, usual["answer"].isna()
     part: Entry = {"task": task, "kind": kind, "asked": len(usual), "answered": int((~(unsure | errors)).sum())}
-    for variant, other in given[given["variant"] > 0].groupby("variant", sort=True):
+    for variant, other in answers[answers["variant"] > 0].groupby("variant", sort=True):
         both = usual.merge(other[["question", "answer"]], on="question", suffixes=("", "_other"))
-        known = both.dropna(subset=["answer", "answer_other"])
+        paired = both.dropna(subset=["answer", "answer_other"])
         if len(both):
-            same = rate((known["answer"] == known["answer_other"]).to_numpy(), known["cluster"].to_numpy())
+            same = rate((paired["answer"] == paired["answer_other"]).to_numpy(), paired["cluster"].to_numpy())
             consistency.append({"variant": VARIANTS[variant], "same": asdict(same)})
     part |= {"unsure": int(unsure.sum()), "errors": int(errors.sum()), "consistency": consistency}
     for whose in WHOSE:
@@ -133,8 +133,10 @@ def judge_section(entry: Entry, say: Say) -> Section:
             kappa = say.said(held["kappa"]["reason"]) or f"{value} [{low}–{high}]"
             against = {"accuracy": share_text(held["accuracy"], say), "kappa": kappa}
             parts.append(say(f"judges.against_{whose}", count=held["questions"], **against))
-            names, labels = ("sensitivity", "specificity"), [one["label"] for one in held["labels"]]
-            rows = [(one["label"], *(share_text(one[name], say) for name in names)) for one in held["labels"]]
+            names, labels = ("sensitivity", "specificity"), [of_label["label"] for of_label in held["labels"]]
+            rows = [
+                (of_label["label"], *(share_text(of_label[name], say) for name in names)) for of_label in held["labels"]
+            ]
             parts.append(Table([say(f"judges.{name}") for name in (f"by_{whose}", *names)], rows))
             confusion = [(label, *row) for label, row in zip(labels, held["confusion"], strict=True)]
             parts.append(Table((say("judges.confusion"), *labels), confusion))

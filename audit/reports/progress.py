@@ -31,11 +31,17 @@ def progress_document(overview: Overview, cells: Sequence[Entry]) -> Entry:
 
 def totals(overview: Overview) -> Entry:
     """Return the document's counts over the whole database: `questions`, `judgements`, `pace` and `unread`."""
-    asked = overview.questions
+    questions = overview.questions
     answered = {name: overview.answers[name] for name in ("people", "adjudicated", "gold")}
     states = {name: getattr(overview, name) for name in ("filled", "split", "disputed", "flagged")}
     return {
-        "questions": {"open": asked.open, "open_groups": asked.groups, "audits": asked.audits, **answered, **states},
+        "questions": {
+            "open": questions.open,
+            "open_groups": questions.groups,
+            "audits": questions.audits,
+            **answered,
+            **states,
+        },
         "judgements": {"today": overview.today, "week": overview.week, "left": overview.left},
         "pace": {**overview.speed._asdict(), "ends": overview.ends.isoformat() if overview.ends else None},
         "unread": [{"languages": list(item.languages), "questions": item.questions} for item in overview.unread],
@@ -61,11 +67,11 @@ def unread_line(item: Entry) -> str:
 def progress_sections(document: Entry) -> Iterator[Section]:
     """Yield what waits, what is answered, the pace, and every cell that was drawn from."""
     pace = document["pace"]
-    asked, judged = ({name: count(n) for name, n in document[key].items()} for key in ("questions", "judgements"))
+    questions, judged = ({name: count(n) for name, n in document[key].items()} for key in ("questions", "judgements"))
     lines = [
-        f"{asked['open']} questions wait for people, {asked['audits']} only audit what relations carry.",
-        f"Answered: {asked['people']} by people, {asked['adjudicated']} by adjudicators, {asked['gold']} by gold. "
-        f"Disputed: {asked['disputed']}; flagged: {asked['flagged']}.",
+        f"{questions['open']} questions wait for people, {questions['audits']} only audit what relations carry.",
+        f"Answered: {questions['people']} by people, {questions['adjudicated']} by adjudicators, {questions['gold']} "
+        f"by gold. Disputed: {questions['disputed']}; flagged: {questions['flagged']}.",
         f"Judgements: {judged['today']} today, {judged['week']} in seven days, {judged['left']} to go.",
     ]
     if pace["per_hour"] is not None:
@@ -105,8 +111,8 @@ def plan(database: Engine, options: PlanOptions, study: int | None = None) -> En
             needs.append({"study": id, "corpus": corpus, "decisions": need.contests, **texts, **work})
     if not needs:
         raise AuditError("nothing was checked yet; run `audit run` first")
-    asked = {name: value for name, value in asdict(options).items() if name in ("decide", "eps", "annotators")}
-    return asked | {"studies": needs, "command": "audit sample"}
+    settings = {name: value for name, value in asdict(options).items() if name in ("decide", "eps", "annotators")}
+    return settings | {"studies": needs, "command": "audit sample"}
 
 
 def plan_sections(document: Entry) -> Iterator[Section]:

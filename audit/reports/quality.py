@@ -106,8 +106,8 @@ def quality_report(record: Record, task: str | None = None, kind: Kind | None = 
         raise AuditError(f"nobody judged a question of the task {task}; there are judgements of {with_commas(judged)}")
     only_task(tasks)
     chosen = tasks[0] if tasks else task or "sentiment"
-    frame, asked = frame[frame["task"] == chosen], kind or get_task(chosen).question_kind
-    labels, rated = labels_of(chosen, asked), frame[(frame["round"] == FIRST) & (frame["answer"] != UNSURE)]
+    frame, about = frame[frame["task"] == chosen], kind or get_task(chosen).question_kind
+    labels, rated = labels_of(chosen, about), frame[(frame["round"] == FIRST) & (frame["answer"] != UNSURE)]
     ratings = rated.rename(columns={"question": "item", "answer": "label"})[RATING]
     alpha, others = None, dict[str, WithOthers]()
     if len(ratings):
@@ -115,10 +115,10 @@ def quality_report(record: Record, task: str | None = None, kind: Kind | None = 
     people = [
         _annotator(name, frame[frame["annotator"] == name], record, labels, others.get(name)) for name in record.people
     ]
-    signature = {"audit": audit.__version__, "task": chosen, "about": asked, "least": LEAST}
+    signature = {"audit": audit.__version__, "task": chosen, "about": about, "least": LEAST}
     signature |= {"intervals": "wilson, bonett-price, newcombe", "confidence": 0.95}
     return {
-        "task": chosen, "about": f"{asked}s", "labels": list(labels), "alpha": alpha, "annotators": people,
+        "task": chosen, "about": f"{about}s", "labels": list(labels), "alpha": alpha, "annotators": people,
         "settings": asdict(record.settings), "signature": signature,
         "notes": [message("note.quality_accuracy"), message("note.quality_settled")],
     }  # fmt: skip
@@ -130,12 +130,12 @@ def _annotator(
     """Return the entry of one annotator, whose judgements are in `frame`."""
     first, hidden = frame[frame["round"] == FIRST], frame[(frame["round"] == KNOWN) & frame["known"].notna()]
     repeats = frame[(frame["round"] == REPEAT) & frame["before"].notna()]
-    known, settled = (part[part["answer"] != UNSURE] for part in (hidden, first[first["settled"].notna()]))
+    controls, settled = (part[part["answer"] != UNSURE] for part in (hidden, first[first["settled"].notna()]))
     right, agrees = (
         [answer in allowed for answer, allowed in zip(part["answer"], part[column], strict=True)]
-        for part, column in ((known, "known"), (settled, "settled"))
+        for part, column in ((controls, "known"), (settled, "settled"))
     )
-    confused = measures.confusion(list(known["known"]), list(known["answer"]), labels)
+    confused = measures.confusion(list(controls["known"]), list(controls["answer"]), labels)
     seconds = frame["seconds"].dropna()
     halves = [seconds[: len(seconds) // 2], seconds[len(seconds) // 2 :]]
     medians = [float(half.median()) if len(halves[0]) >= LEAST else None for half in halves]
@@ -148,8 +148,10 @@ def _annotator(
         "others": others or WithOthers(0, reason=message("few.none_shared")),
         "drift": measures.drift(agrees),
     }
-    entry: Entry = {"annotator": name, "judgements": len(first)} | {of: asdict(one) for of, one in shares.items()}
-    entry["accuracy"]["unsure"] = len(hidden) - len(known)
+    entry: Entry = {"annotator": name, "judgements": len(first)} | {
+        of: asdict(estimate_of) for of, estimate_of in shares.items()
+    }
+    entry["accuracy"]["unsure"] = len(hidden) - len(controls)
     return entry | {
         "training": dict(zip(("attempts", "passed"), record.attempts.get(name, (0, False)), strict=True)),
         "confusion": confused if right else None,
@@ -220,9 +222,11 @@ def annotators_sections(report: Entry) -> Iterator[Section]:
     alone."""
     marginals = ", ".join(f"{name} {percent(share)}" for name, share in report["marginals"].items())
     matrices = []
-    for one in report["annotators"]:
-        rows = [(true, *row.values()) for true, row in one["confusion"].items()]
-        about = f"{one['annotator']}: right {estimate(one['accuracy']).text()}, {count(one['ratings'])} ratings"
+    for person in report["annotators"]:
+        rows = [(true, *row.values()) for true, row in person["confusion"].items()]
+        about = (
+            f"{person['annotator']}: right {estimate(person['accuracy']).text()}, {count(person['ratings'])} ratings"
+        )
         matrices.append(Section(about, [Table(("is / says", *report["labels"]), rows)]))
     title = f"{len(report['annotators']):,} annotators, {count(len(report['items']))} items; rates are in per cent"
     yield Section(title, [f"True label: {marginals}.", *matrices, closing(report)])

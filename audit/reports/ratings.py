@@ -136,9 +136,15 @@ def stored_ratings(
     unsure = frame["label"] == UNSURE
     notes = (message("note.unsure_left_out", count=int(unsure.sum()), whole=len(frame)),) * bool(unsure.any())
     frame = frame.loc[~unsure, RATING].astype({"item": str}).reset_index(drop=True)
-    asked = kind or get_task(judged[0]).question_kind
-    origin: dict[str, object] = {"task": judged[0]} | ({} if asked == "input" else {"about": f"{asked}s"})
-    labels = None if asked == "input" and not lists_answers(get_task(judged[0])) else labels_of(judged[0], asked)
+    question_kind = kind or get_task(judged[0]).question_kind
+    origin: dict[str, object] = {"task": judged[0]} | (
+        {} if question_kind == "input" else {"about": f"{question_kind}s"}
+    )
+    labels = (
+        None
+        if question_kind == "input" and not lists_answers(get_task(judged[0]))
+        else labels_of(judged[0], question_kind)
+    )
     return Rated(frame, labels, notes, origin)
 
 

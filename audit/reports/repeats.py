@@ -94,23 +94,23 @@ def _calls(connection: Connection, systems: Sequence[int]) -> pd.DataFrame:
 def _cell(task: str, stored: Any, groups: pd.DataFrame, outputs: Mapping[int, Sequence[Output]]) -> Entry:
     """Measure how steady a cell's verdicts are, or say why that is not known."""
     relation, reason, measured = find_relation(task, stored.name), None, Entry()
-    asked = groups[[all(input in outputs for input in of) for of in groups["members"]]]
-    asked = asked[~asked["outcome"].isin((int(Outcome.ERROR), int(Outcome.REJECTED)))]
+    repeated = groups[[all(input in outputs for input in of) for of in groups["members"]]]
+    repeated = repeated[~repeated["outcome"].isin((int(Outcome.ERROR), int(Outcome.REJECTED)))]
     # Behind a semicolon stand versions of taggers, which checks do not ask.
     is_other = relation is None or stored.version.partition(";")[0] != relation.version
     if is_other or not isinstance(relation, Plain | Composed):
         reason = message("repeats.other_version" if is_other else "repeats.hangs_on_more")
-    elif asked.empty:
+    elif repeated.empty:
         reason = message("repeats.none_twice")
     else:
-        calls = [[outputs[input] for input in of] for of in asked["members"]]
+        calls = [[outputs[input] for input in of] for of in repeated["members"]]
         try:
             by_call = [[_outcome(relation, of) for of in zip(*members, strict=False)] for members in calls]
             by_chance = [_by_chance(relation, members) for members in calls]
         except Exception as problem:  # a check of a plug-in that has changed since
             reason = message("repeats.check_failed", problem=first_line(problem))
         else:
-            ends = [asked[name].to_numpy() for name in ("outcome", "cluster")]
+            ends = [repeated[name].to_numpy() for name in ("outcome", "cluster")]
             # No group could satisfy by chance a relation that equal outputs violate.
             chance = None if None in by_chance else violation_rate(_table(by_chance), **OUTCOMES)
             measured = _rates(steadiness(_table(by_call), ends[0], ends[1], **OUTCOMES)) | {"vr_by_chance": chance}

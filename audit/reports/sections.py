@@ -114,8 +114,8 @@ def _order(relation: Entry, when: str) -> str:
     level = {frozenset((pair["system"], pair["other"])): pair["difference"] for pair in relation["pairs"]}
     shown = "".join(systems[:1])
     for before, after in pairwise(systems):
-        known = rates[before] is not None and rates[after] is not None
-        gap = rates[before] - rates[after] if known else abs(level.get(frozenset((before, after)), 1.0) or 0.0)
+        both = rates[before] is not None and rates[after] is not None
+        gap = rates[before] - rates[after] if both else abs(level.get(frozenset((before, after)), 1.0) or 0.0)
         shown += (" = " if gap <= TIED else " > ") + after
     return shown or UNKNOWN
 
@@ -187,7 +187,9 @@ def notes_of(report: Entry, say: Say) -> list[str]:
     elif unestimated:
         lines.append(say("note.no_genuine"))
     # While no carry error is measured, the signature's own note says how many of its questions wait.
-    if totals.get("audits_waiting") and any(one["carry"] and one["carry"]["error"]["n"] for one in report["relations"]):
+    if totals.get("audits_waiting") and any(
+        relation["carry"] and relation["carry"]["error"]["n"] for relation in report["relations"]
+    ):
         lines.append(say("note.audits_waiting", number=count(totals["audits_waiting"])))
     counts = (("note.not_checked", totals["errors"]), ("note.rejected", totals.get("rejected")))
     return lines + [say(code, count=number) for code, number in counts if number]
@@ -213,11 +215,14 @@ def plan_lines(report: Entry, say: Say) -> list[str]:
             how = say("plan.frozen", date=entry["frozen_at"][:10], run=say(f"plan.{run}_run"), judged=judged)
         lines.append(say("plan.line", study=entry["study"], plan=entry["plan"], how=how))
         changed, other = (
-            [(one, f"{one['key']} {from_to(one[was], one[now], say.language)}") for one in entry[kind]]
+            [
+                (changed_key, f"{changed_key['key']} {from_to(changed_key[was], changed_key[now], say.language)}")
+                for changed_key in entry[kind]
+            ]
             for kind, was, now in (("changed", "before", "after"), ("deviates", "planned", "found"))
         )
         if changed:
-            changes = (f"{change} ({one['at'][:10]})" for one, change in changed)
+            changes = (f"{change} ({changed_key['at'][:10]})" for changed_key, change in changed)
             lines.append(say("plan.changed", changes=say.list(changes, "semicolon")))
         if other:
             code = "plan.otherwise_frozen" if entry["frozen_at"] else "plan.otherwise"
@@ -230,18 +235,18 @@ def plan_lines(report: Entry, say: Say) -> list[str]:
 
 def relations(report: Entry, say: Say) -> Sections:
     """Yield a section a study, with one for each of its relations in it."""
-    ranked = any(one["p_best"] is not None for relation in report["relations"] for one in relation["ranking"])
+    ranked = any(part["p_best"] is not None for relation in report["relations"] for part in relation["ranking"])
     kept = {"sr_observed", "fs_rate", "sr_genuine", *(["ranks", "p_best"] if ranked else [])}
     columns = [name for name in _COLUMNS if name in kept or any(cell.get(name) for cell in report["cells"])]
-    for task, study in dict.fromkeys((one["task"], one["study"]) for one in report["relations"]):
+    for task, study in dict.fromkeys((part["task"], part["study"]) for part in report["relations"]):
         own, cells = (
-            [one for one in report[name] if (one["task"], one["study"]) == (task, study)]
+            [part for part in report[name] if (part["task"], part["study"]) == (task, study)]
             for name in ("relations", "cells")
         )
         orders = _table(say, own, "relation", "order_observed", "order_genuine", "change")
         parts = [
-            _relation(report, one, [cell for cell in cells if cell["relation"] == one["relation"]], columns, say)
-            for one in own
+            _relation(report, part, [cell for cell in cells if cell["relation"] == part["relation"]], columns, say)
+            for part in own
         ]
         yield Section(_place(report, own[0], say), [say("html.orders_what"), orders, false_chart(cells, say), *parts])
 
@@ -252,17 +257,17 @@ def false_chart(cells: Iterable[Entry], say: Say) -> Chart:
     for cell in cells:
         fs, judged = estimate(cell["fs_rate"]), cell["judged"]
         few = fs.value is not None and judged is not None and judged < LEAST_SHOWN
-        known, why = fs.value is not None and not few, say.said(fs.reason)
-        row = {"row": cell["relation"], "column": cell["system"], "share": fs.value if known else None}
+        is_rated, why = fs.value is not None and not few, say.said(fs.reason)
+        row = {"row": cell["relation"], "column": cell["system"], "share": fs.value if is_rated else None}
         row |= {"text": percent(row["share"]), "note": "" if judged is None else f"n {judged:,}"}
         row["sure"] = 1.0 if fs.low is None or fs.high is None else 1.0 - (fs.high - fs.low)
-        row["tip"] = fs.text(say.language) if known else say("chart.few", least=LEAST_SHOWN) if few else why
+        row["tip"] = fs.text(say.language) if is_rated else say("chart.few", least=LEAST_SHOWN) if few else why
         rows.append(row)
     return Chart(lambda palette: charts.heat(rows, palette.false, palette), say("chart.false_alt"), key)
 
 
 def _relation(report: Entry, relation: Entry, cells: Sequence[Entry], columns: Sequence[str], say: Say) -> Section:
-    places = {one["system"]: one for one in relation["ranking"]}
+    places = {ranked["system"]: ranked for ranked in relation["ranking"]}
     orders = {"before": _order(relation, "observed"), "after": _order(relation, "genuine")}
     was = say("order.was_is", change=say(f"change.{_change(relation)}"), **orders)
     rates = _table(say, [places[cell["system"]] | cell for cell in cells], "system", *columns)
@@ -274,9 +279,9 @@ def _relation(report: Entry, relation: Entry, cells: Sequence[Entry], columns: S
         heads = ("better", "other", "points", "p_holm", "apart", "judged_of_deciding")
         parts.append(_table(say, pairs, *heads, names=2))
     name, summary = base_name(relation["relation"]), ""
-    if "file" not in report["signature"] and (known := find_relation(relation["task"], name)):
+    if "file" not in report["signature"] and (registered := find_relation(relation["task"], name)):
         # Of totals somebody else's MR1.1 may be another relation than ours.
-        summary = summary_from(catalogue(say.language), relation["task"], name, known.summary)
+        summary = summary_from(catalogue(say.language), relation["task"], name, registered.summary)
     return Section(relation["relation"], parts, summary, relation["best_changes_sure"])
 
 
@@ -311,7 +316,15 @@ def _oriented(pairs: Iterable[Entry]) -> list[Entry]:
             swapped |= {"low": -pair["high"], "high": -pair["low"]}
             turned.append(pair | swapped if pair["difference"] < 0 else pair)
     # Differences without error have no p and come first.
-    return sorted(turned, key=lambda one: (one["p_holm"] or 0.0, -one["difference"], one["system"], one["other"]))
+    return sorted(
+        turned,
+        key=lambda turned_pair: (
+            turned_pair["p_holm"] or 0.0,
+            -turned_pair["difference"],
+            turned_pair["system"],
+            turned_pair["other"],
+        ),
+    )
 
 
 # All together, and violation rates.
@@ -328,7 +341,7 @@ def rollups(report: Entry, say: Say) -> Sections:
     columns = ["by", "name", "sr_observed", "fs_rate", "sr_genuine"]
     columns += ["reason"] if any(entry["sr_genuine"]["reason"] for entry in entries) else []
     together = _table(say, entries, *columns, names=2, name=lambda entry: _rollup_name(report, entry, say))
-    shown = replace(together, breaks=_breaks([one["by"] for one in entries]))
+    shown = replace(together, breaks=_breaks([rollup["by"] for rollup in entries]))
     yield Section(say("html.together"), [say("html.together_what"), shown])
 
 
@@ -354,12 +367,12 @@ def violations(report: Entry, say: Say) -> Sections:
         label = _place(report, table, say) if several else task_name(base_of(table["task"]), say.language)
         bars = list[Entry]()
         for row in (row for row in table["rows"] if row["by"] == "relation"):
-            known = [rates for rates in row["rates"] if rates["vr_observed"] is not None]
-            bars += [_bar(rates["system"], rates, "vr", group=row["name"]) for rates in known]
+            rated = [rates for rates in row["rates"] if rates["vr_observed"] is not None]
+            bars += [_bar(rates["system"], rates, "vr", group=row["name"]) for rates in rated]
             registered = find_relation(table["task"], row["name"])
-            if known and registered and (group := registered.counterpart):
+            if rated and registered and (group := registered.counterpart):
                 tasks.add(table["task"])
-                shared += [_bar(f"{label} · {rates['system']}", rates, "vr", group=group) for rates in known]
+                shared += [_bar(f"{label} · {rates['system']}", rates, "vr", group=group) for rates in rated]
         if bars:
             title = _titled(report, table, say("violations.title"), say)
             key = [say("violations.key"), *([say("violations.key_estimated")] if "estimated" in kinds else [])]
@@ -402,8 +415,12 @@ def slices(report: Entry, say: Say) -> Sections:
             parts.append(say("slices.unsliced", count=entry["unsliced"]))
         parts.append(_bars(bars, say("slices.alt", title=title), say("chart.key_violations")))
         for system in entry["systems"]:
-            own = [one for one in entry["rates"] if one["system"] == system and one["relation"] is not None]
-            texts = {(one["slice"], one["relation"]): _rates(one, say) for one in own}
+            own = [
+                slice_rate
+                for slice_rate in entry["rates"]
+                if slice_rate["system"] == system and slice_rate["relation"] is not None
+            ]
+            texts = {(slice_rate["slice"], slice_rate["relation"]): _rates(slice_rate, say) for slice_rate in own}
             names = [name for name in entry["relations"] if any(relation == name for _, relation in texts)]
             rows = [(_slice(of, say), *(texts.get((of, name), UNKNOWN) for name in names)) for of in entry["slices"]]
             of_system = Table([*say.heads("slice"), *names], rows)
@@ -413,9 +430,9 @@ def slices(report: Entry, say: Say) -> Sections:
 
 def slice_table(entry: Entry, say: Say) -> Table:
     """Return the rates of every slice and system over all relations."""
-    rates = [one for one in entry["rates"] if one["relation"] is None]
+    rates = [rate for rate in entry["rates"] if rate["relation"] is None]
     columns = ("slice", "system", "sources", "groups", "vr_observed", "judged", "fs_rate", "vr_genuine")
-    return table_of(say, rates, *columns, names=2, slice=lambda one: _slice(one["slice"], say))
+    return table_of(say, rates, *columns, names=2, slice=lambda rate: _slice(rate["slice"], say))
 
 
 def worst_table(report: Entry, say: Say) -> Table:
@@ -424,9 +441,9 @@ def worst_table(report: Entry, say: Say) -> Table:
     def where(test: Entry) -> str:
         return _titled(report, test, f"{_property(test['by'], say)}: {_slice(test['slice'], say)}", say)
 
-    found = [test for test in report["slice_tests"]["tests"] if test["found"]][:LISTED_SLICES]
+    listed = [test for test in report["slice_tests"]["tests"] if test["found"]][:LISTED_SLICES]
     columns = ("rate", "slice", "system", "groups", "clusters", "judged", "inside", "outside", "difference", "q")
-    return _table(say, found, *columns, names=3, slice=where)
+    return _table(say, listed, *columns, names=3, slice=where)
 
 
 def worst(report: Entry, say: Say) -> Sections:
@@ -436,11 +453,11 @@ def worst(report: Entry, say: Say) -> Sections:
     if tested["reason"]:
         yield Section(say("slices.worst"), [say.said(tested["reason"])])
         return
-    found, level = sum(test["found"] for test in tested["tests"]), f"{100 * tested['level']:g}"
-    parts: list[Any] = [worst_table(report, say)] if found else []
-    parts.append(say("slices.worst_found", count=len(tested["tests"]), found=found, percent=level))
-    parts += [say("slices.worst_listed", count=LISTED_SLICES)] if found > LISTED_SLICES else []
-    parts += [say("slices.worst_key")] if found else []
+    number, level = sum(test["found"] for test in tested["tests"]), f"{100 * tested['level']:g}"
+    parts: list[Any] = [worst_table(report, say)] if number else []
+    parts.append(say("slices.worst_found", count=len(tested["tests"]), found=number, percent=level))
+    parts += [say("slices.worst_listed", count=LISTED_SLICES)] if number > LISTED_SLICES else []
+    parts += [say("slices.worst_key")] if number else []
     yield Section(say("slices.worst"), parts)
 
 
@@ -451,9 +468,9 @@ def names_found(report: Entry, say: Say) -> Sections:
     """Yield how many names each system finds, and how many of these are right, by kind."""
     for entry in report["decisions"]:
         rows = [
-            {"system": one["system"], "label": kind, **of}
-            for one in (entry["accuracy"] or {"systems": []})["systems"]
-            for kind, of in one.get("names", {}).items()
+            {"system": rated["system"], "label": kind, **of}
+            for rated in (entry["accuracy"] or {"systems": []})["systems"]
+            for kind, of in rated.get("names", {}).items()
         ]
         if rows:
             columns = ("system", "label", "names", "precision", "recall", "f1")
@@ -466,11 +483,11 @@ def repeats(report: Entry, say: Say) -> Sections:
         columns = ("system", "inputs", "calls", "contradicted", "share_differ", "disagreement")
         what = say.list([say("repeats.what"), say("repeats.inputs")], "sentence")
         parts: list[Any] = [_table(say, entry["systems"], *columns), what]
-        failed = (one for one in entry["systems"] if one["failed"])
-        parts += [say("repeats.failed", system=one["system"], count=one["failed"]) for one in failed]
-        if known := [cell for cell in entry["cells"] if cell["reason"] is None]:
+        failed = (system for system in entry["systems"] if system["failed"])
+        parts += [say("repeats.failed", system=system["system"], count=system["failed"]) for system in failed]
+        if counted := [cell for cell in entry["cells"] if cell["reason"] is None]:
             rates = ("unstable", "vr_first", "vr_mean", "vr_by_chance", "always_violated")
-            parts += [_table(say, known, "relation", "system", "groups", *rates, names=2), say("repeats.cells")]
+            parts += [_table(say, counted, "relation", "system", "groups", *rates, names=2), say("repeats.cells")]
         unknown: dict[str, list[str]] = {}
         for cell in entry["cells"]:
             if cell["reason"] is not None:
@@ -492,9 +509,12 @@ def causes(report: Entry, say: Say) -> Sections:
         return _rollup_name(report, entry, say) + study
 
     def shares(entry: Entry) -> str:
-        named = sorted((one for one in entry["causes"] if one["count"]), key=lambda one: -one["share"]["value"])
+        named = sorted(
+            (cause for cause in entry["causes"] if cause["count"]), key=lambda cause: -cause["share"]["value"]
+        )
         texts = (
-            f"{say('cause.' + one['cause'])} {say.rate(one['share'], PERCENT)} ({count(one['count'])})" for one in named
+            f"{say('cause.' + cause['cause'])} {say.rate(cause['share'], PERCENT)} ({count(cause['count'])})"
+            for cause in named
         )
         return say.list(texts, "semicolon")
 
@@ -505,9 +525,9 @@ def causes(report: Entry, say: Say) -> Sections:
             parts.append(say("causes.note", named=count(entry["named"]), count=entry["false"], cells=cells))
         yield Section(say("causes.title"), parts)
     if disputes := report.get("disputes"):
-        reasons = [(say(f"reason.{one['reason']}"), one["count"]) for one in disputes["reasons"]]
+        reasons = [(say(f"reason.{part['reason']}"), part["count"]) for part in disputes["reasons"]]
         reasons.append((say("causes.no_reason"), disputes["uncoded"]))
-        ordered = sorted((one for one in reasons if one[1]), key=lambda one: -one[1])
+        ordered = sorted((part for part in reasons if part[1]), key=lambda part: -part[1])
         listed = say.list(f"{reason} {count(number)}" for reason, number in ordered)
         yield Section(say("html.disputes"), [say("causes.disputes_settled", count=disputes["settled"], reasons=listed)])
 
@@ -548,7 +568,7 @@ def _example(entry: Entry, say: Say) -> Section:
         texts, right = member["texts"], say("browse.no_answer")
         said = in_text(member["output"] or "", task, texts, say.language)
         if member["right"]:
-            labels = say("browse.or").join(in_text(one, task, texts, say.language) for one in member["right"])
+            labels = say("browse.or").join(in_text(label, task, texts, say.language) for label in member["right"])
             code = "carried" if member["origin"].startswith("carried ") else "direct"
             origin = say(f"origin.{member['origin'].removeprefix('carried ')}")
             right = say(f"browse.{code}", labels=labels, origin=origin)

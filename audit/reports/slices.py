@@ -50,8 +50,8 @@ def slice_entries(
                 "relations": relations,
             }  # fmt: skip
             entries.append(entry)
-            codes, known = np.full(len(sources), -1), np.isin(sources, slices.sources)
-            codes[known] = slices.of(sources[known])
+            codes, present = np.full(len(sources), -1), np.isin(sources, slices.sources)
+            codes[present] = slices.of(sources[present])
             # What is in no slice comes last.
             for code, name in enumerate((*slices.names, None)) if slices.names else ():
                 part, rest = _within(own, codes == code, np.asarray(slices.code == code)), own.within(codes != code)
@@ -80,9 +80,9 @@ def slice_entries(
 
 def _of_study(basis: Basis, study: Any) -> Basis:
     """Return the cells of a study alone."""
-    places = np.flatnonzero([plain(one) == study for one in basis.cells["study"]]).tolist()
+    places = np.flatnonzero([plain(compared) == study for compared in basis.cells["study"]]).tolist()
     judged, checked = of_cells(basis.judged, places), of_cells(basis.checked, places)
-    comparisons = {id: one for id, one in basis.comparisons.items() if id == study}
+    comparisons = {id: compared for id, compared in basis.comparisons.items() if id == study}
     cells = basis.cells.iloc[places].reset_index(drop=True)
     return replace(basis, cells=cells, judged=judged, checked=checked, comparisons=comparisons)
 
@@ -97,7 +97,7 @@ def _within(basis: Basis, keep: np.ndarray, own: np.ndarray) -> Basis:
     groups, satisfied, judged = count(part.checked), count(part.checked, part.checked.satisfied), part.judged
     counts = {"satisfied": satisfied, "violated": groups - satisfied, "judged": count(judged)}
     counts |= {"false": count(judged, judged.false), "open": count(judged, judged.open)}
-    comparisons = {study: one.among(own) for study, one in basis.comparisons.items()}
+    comparisons = {study: compared.among(own) for study, compared in basis.comparisons.items()}
     return replace(part, cells=basis.cells.assign(**counts), comparisons=comparisons)
 
 
@@ -137,14 +137,14 @@ def _tests(system: str, inside: Basis, outside: Basis) -> Iterator[Entry]:
     judged = [where(part.judged, np.isin(part.judged.cell, of)) for part, of in zip(both, places, strict=True)]
     kinds: dict[str, Sequence[Checked | Judged]] = {"observed": checked, "genuine": judged}
     for kind, groups in kinds.items():
-        known = [rate.less() for of in rates if (rate := getattr(of, kind)) is not None and rate.value is not None]
-        clusters = [len(np.unique(one.cluster)) for one in groups]
-        if len(known) == 2 and min(clusters) >= LEAST_CLUSTERS:
-            ends = difference_of_rates(*(Estimate(rate.value, rate.low, rate.high) for rate in known))
+        falses = [rate.less() for of in rates if (rate := getattr(of, kind)) is not None and rate.value is not None]
+        clusters = [len(np.unique(of_slice.cluster)) for of_slice in groups]
+        if len(falses) == 2 and min(clusters) >= LEAST_CLUSTERS:
+            ends = difference_of_rates(*(Estimate(rate.value, rate.low, rate.high) for rate in falses))
             difference, low, high = ends
             yield {
                 "rate": kind, "groups": len(checked[0].cell), "clusters": clusters[0],
-                "judged": len(judged[0].cell) if kind == "genuine" else None, "inside": known[0].value,
-                "outside": known[1].value, "difference": difference, "low": low, "high": high,
+                "judged": len(judged[0].cell) if kind == "genuine" else None, "inside": falses[0].value,
+                "outside": falses[1].value, "difference": difference, "low": low, "high": high,
                 "p": float(ndtr(-difference / max((difference - low) / z, 1e-12))),
             }  # fmt: skip

@@ -75,7 +75,10 @@ def _relation(key: Key, cells: Cells, basis: Basis, seed: int) -> Entry:
             pairs.append(_pair(comparison, {relation: 1.0}, (names[a], names[b]), lead, basis))
     best_before, best_after = best_of(before), best_of(after)
     # A system without a genuine rate yet may still reach its observed one.
-    if any(observed[one] >= max(genuine.values(), default=0.0) - TIED for one in set(observed) - set(genuine)):
+    if any(
+        observed[system_name] >= max(genuine.values(), default=0.0) - TIED
+        for system_name in set(observed) - set(genuine)
+    ):
         best_after = []
     both = combinations(sorted(set(before) & set(after)), 2)
     return {
@@ -272,7 +275,7 @@ def _two(pair: Entry) -> frozenset[str]:
 def _adjusted(entries: Iterable[Entry], gate: float) -> list[tuple[Entry, float]]:
     """Return the entries that have a p with that of Holm, which is at least `gate`."""
     tested = [entry for entry in entries if entry["p"] is not None]
-    return [(entry, max(p, gate)) for entry, p in zip(tested, holm([one["p"] for one in tested]), strict=True)]
+    return [(entry, max(p, gate)) for entry, p in zip(tested, holm([pair["p"] for pair in tested]), strict=True)]
 
 
 def _overtakes(relation: Entry, rival: str, delta: float) -> Entry | None:
@@ -316,7 +319,7 @@ def _weighted(basis: Basis, entries: Cells, weights: Mapping[Key, float]) -> tup
             "system": system, "score_observed": means[0], "score": estimated((means[1],)), **_NO_PLACE,
             "reason": message(code, names=dict.fromkeys(lack)) if lack else None,
         }  # fmt: skip
-    before = {system: score for system, one in ranking.items() if (score := one["score_observed"]) is not None}
+    before = {system: score for system, ranked in ranking.items() if (score := ranked["score_observed"]) is not None}
     scores = {system: ranking[system]["score"]["value"] for system in before}
     if not scores or None in scores.values():
         return list(ranking.values()), best_of(before), []
@@ -324,9 +327,9 @@ def _weighted(basis: Basis, entries: Cells, weights: Mapping[Key, float]) -> tup
     places = _places(list(scores), stand, basis)
     for system, value in scores.items():
         of_cells = [basis.of_cells[basis.places[(*key, system)]].genuine for key in weights]
-        known = [rate for rate in of_cells if rate is not None and rate.value is not None]
-        if len(known) == len(of_cells):
-            of_all = weighted_mean(known, list(weights.values()), basis.confidence)
+        with_value = [rate for rate in of_cells if rate is not None and rate.value is not None]
+        if len(with_value) == len(of_cells):
+            of_all = weighted_mean(with_value, list(weights.values()), basis.confidence)
             ranking[system]["score"] = estimated((value, of_all.low, of_all.high))
         ranking[system] |= places.get(system, {})
         if not places and len(scores) > 1:
@@ -348,7 +351,7 @@ def decisions(
     there.
     """
     shares = weights.over(list(dict.fromkeys(cell["relation"] for cell in entries))) if weights else {}
-    found = []
+    made_for = []
     for task in dict.fromkeys(cell["task"] for cell in entries):
         cells = [cell for cell in entries if cell["task"] == task]
         keys = list(_by_relation(cells))
@@ -356,8 +359,8 @@ def decisions(
         total = sum(shares.get(name, 0.0) for name in set(names))
         own = {key: shares[key[1]] / total / names.count(key[1]) for key in keys if shares.get(key[1])}
         of_task = {"task": task, "weights": weights.source if weights and own else None, "accuracy": None}
-        found.append(of_task | _decision(basis, cells, families, own))
-    return found
+        made_for.append(of_task | _decision(basis, cells, families, own))
+    return made_for
 
 
 def _decision(basis: Basis, cells: Cells, families: Mapping[tuple[str, str], str], own: Mapping[Key, float]) -> Entry:
@@ -387,7 +390,11 @@ def _decision(basis: Basis, cells: Cells, families: Mapping[tuple[str, str], str
         "relations": sorted({relation for _, relation in used} if ranking else (), key=name_order),
         "left_out": left_out if by_families else [],
         "unjudged": [system for system in systems if judged and system not in judged],
-        "out": [one["system"] for one in ranking if undecided and one["p_best"] is not None and one["p_best"] < OUT],
+        "out": [
+            ranked["system"]
+            for ranked in ranking
+            if undecided and ranked["p_best"] is not None and ranked["p_best"] < OUT
+        ],
         "ranking": ranking,
     }
 
@@ -427,8 +434,8 @@ def _state(ranking: Cells, best: Sequence[str]) -> tuple[str, list[str]]:
     """Return how sure the best system is, and which systems to name."""
     if not best:
         return "unknown", []
-    known = {one["system"]: one for one in ranking if one["p_best"] is not None}
-    chances = {system: one["p_best"] for system, one in known.items()}
+    with_chance = {ranked["system"]: ranked for ranked in ranking if ranked["p_best"] is not None}
+    chances = {system: ranked["p_best"] for system, ranked in with_chance.items()}
     if best[0] not in chances:
         return "looks", list(best)
     # Systems within delta of each other are both best: several at once are sure only where their intervals say so.
@@ -437,7 +444,9 @@ def _state(ranking: Cells, best: Sequence[str]) -> tuple[str, list[str]]:
     if chances[best[0]] >= LIKELY and len(best) == 1:
         return "likely", list(best)
     order = sorted(chances, key=lambda system: (-chances[system], system))
-    return "open", order[:2] + [one for one in order[2:] if known[one]["rank_low"] == 1 and chances[one] >= OUT]
+    return "open", order[:2] + [
+        ranked for ranked in order[2:] if with_chance[ranked]["rank_low"] == 1 and chances[ranked] >= OUT
+    ]
 
 
 # Accuracy beside the decision.
@@ -451,8 +460,11 @@ def add_accuracy(report: Entry, right_outputs: Sequence[RightOutputs]) -> None:
     task_of = {table["study"]: table["task"] for table in report["violations"]}
     for decision in report["decisions"]:
         studies = [outputs for outputs in right_outputs if task_of.get(outputs.study) == decision["task"]]
-        by = next((by for by in ("gold", "people") if any(one.by == by and one.systems for one in studies)), None)
-        decision["accuracy"] = _accuracy([one for one in studies if one.by == by], decision["systems"])
+        by = next(
+            (by for by in ("gold", "people") if any(of_study.by == by and of_study.systems for of_study in studies)),
+            None,
+        )
+        decision["accuracy"] = _accuracy([of_study for of_study in studies if of_study.by == by], decision["systems"])
 
 
 def _accuracy(studies: Sequence[RightOutputs], chosen: Sequence[str], confidence: float = 0.95) -> Entry | None:
@@ -463,29 +475,33 @@ def _accuracy(studies: Sequence[RightOutputs], chosen: Sequence[str], confidence
     `apart` where the interval of its lead over the best of these is above 0, the two taken as independent, which is
     cautious of systems that are asked the same texts.
     """
-    known: dict[str, Entry] = {}
-    for system in dict.fromkeys(one.system for study in studies for one in study.systems):
-        own = [one for study in studies for one in study.systems if one.system == system]
-        outputs, right = sum(one.outputs for one in own), sum(one.right for one in own)
-        worth = sum(one.outputs if one.worth is None else one.worth for one in own)
+    by_system: dict[str, Entry] = {}
+    for system in dict.fromkeys(rated.system for study in studies for rated in study.systems):
+        own = [rated for study in studies for rated in study.systems if rated.system == system]
+        outputs, right = sum(rated.outputs for rated in own), sum(rated.right for rated in own)
+        worth = sum(rated.outputs if rated.worth is None else rated.worth for rated in own)
         if outputs:
             ends = mid_p(right / outputs * worth, worth, confidence)
-            known[system] = estimated((right / outputs, ends.low, ends.high), outputs)
-    if not known:
+            by_system[system] = estimated((right / outputs, ends.low, ends.high), outputs)
+    if not by_system:
         return None
-    rates = {system: rate["value"] for system, rate in known.items()}
-    named, best, apart = [system for system in chosen if system in known], best_of(rates), False
+    rates = {system: rate["value"] for system, rate in by_system.items()}
+    named, best, apart = [system for system in chosen if system in by_system], best_of(rates), False
     if other := bool(named) and set(best).isdisjoint(named):
-        first, second = known[best[0]], known[max(named, key=rates.__getitem__)]
+        first, second = by_system[best[0]], by_system[max(named, key=rates.__getitem__)]
         below = math.hypot(first["value"] - first["low"], second["high"] - second["value"])
         apart = first["value"] - second["value"] > below + TIED
-    order = sorted(known, key=lambda system: (-rates[system], system))
+    order = sorted(by_system, key=lambda system: (-rates[system], system))
     # Of names, one study's: shares of several are no share of all.
-    names = {one.system: {"names": one.names} for one in studies[0].systems if one.names} if len(studies) == 1 else {}
+    names = (
+        {rated.system: {"names": rated.names} for rated in studies[0].systems if rated.names}
+        if len(studies) == 1
+        else {}
+    )
     return {
-        "texts": max(rate["n"] for rate in known.values()),
+        "texts": max(rate["n"] for rate in by_system.values()),
         "by": studies[0].by,
-        "systems": [{"system": system, "accuracy": known[system]} | names.get(system, {}) for system in order],
+        "systems": [{"system": system, "accuracy": by_system[system]} | names.get(system, {}) for system in order],
         "best": best if other else [],
         "apart": apart,
     }

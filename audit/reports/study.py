@@ -69,9 +69,9 @@ def study_report(database: Engine | Connection, options: ReportOptions = ReportO
     names = tuple(dict.fromkeys(options.proxy))
     target = get_target(options.target, bool(names))
     if names and target == "population":
-        known = "proxies correct a sample by what is known of this corpus"
+        because = "proxies correct a sample by what is known of this corpus"
         advice = "with proxy take the target corpus, or leave proxy out for the target population"
-        raise AuditError(f"{known}; {advice}", parameter="proxy")
+        raise AuditError(f"{because}; {advice}", parameter="proxy")
     slicings = [find_slicing(spec) for spec in options.slices]
     read = evidence(database, options.answers, options.study, slicings, names, options.examples or 0)
     return report_of(read, target=target, delta=options.delta, weights=options.weights, proxies=names)
@@ -113,7 +113,7 @@ def evidence(
             lacking = {}
         if number := int(causes["code"].notna().sum()):
             made_from["causes"] = number
-        tasks, rated = {one["task"] for one in counted.studies}, read_validity(connection, studies)
+        tasks, rated = {study_row["task"] for study_row in counted.studies}, read_validity(connection, studies)
         optional: Entry = {
             "judges": judge_entries(connection, tasks=tasks),
             "examples": read_examples(connection, counted, whose, lacking, examples) if examples else [],
@@ -220,7 +220,9 @@ def _signature(connection: Connection, counted: Counted, whose: Whose, lacking: 
     return {
         "audit": audit.__version__,
         "studies": [dict(study) for study in counted.studies],
-        "samples": [{name: of for name, of in one.items() if (name, of) not in _USUAL} for one in counted.samples],
+        "samples": [
+            {name: of for name, of in settings.items() if (name, of) not in _USUAL} for settings in counted.samples
+        ],
         "systems": sorted(entries.values(), key=lambda system: system["name"]),
         "relations": relation_entries(connection, np.unique(counted.checks.relation).tolist()),
         "answers": {"whose": whose} | answers,
@@ -253,15 +255,15 @@ def _described(read: Evidence, settings: Entry, primary: Sequence[Entry]) -> Ent
         described["slices"] = list(read.sliced.by)
         notes += [message("slices.note_hidden", name=name) for name in read.sliced.hidden]
     if used := proxy_judges(read.parts.get("judges", ()), settings):
-        described["proxy"]["judges"] = [{key: one[key] for key in ("name", "version", "settings")} for one in used]
-        notes += [message("judges.note_proxy", names=[one["name"] for one in used])]
+        described["proxy"]["judges"] = [{key: part[key] for key in ("name", "version", "settings")} for part in used]
+        notes += [message("judges.note_proxy", names=[part["name"] for part in used])]
     notes += [own for judge in used if (own := own_note(judge))]
     lacking = pd.Series([(proxy, reason) for (_, _, proxy), reason in counted.left_out.items()], dtype=object)
     for (name, reason), number in lacking.value_counts(sort=False).items():
         notes.append(message("note.proxy_left_out", name=name, count=int(number), reason=reason))
     if tested := [entry for entry in primary if entry["tested"]]:
         names = ("study", "system", "other", "relation")
-        described["primary"] = [{key: one[key] for key in names if one[key] is not None} for one in tested]
+        described["primary"] = [{key: part[key] for key in names if part[key] is not None} for part in tested]
     return described | {"notes": notes}
 
 
@@ -277,8 +279,10 @@ def system_entries(connection: Connection, ids: Iterable[int]) -> list[Entry]:
 
 def _named(connection: Connection, table: Table, settings: str, ids: Sequence[int]) -> list[Entry]:
     rows = {row.id: row for row in connection.execute(select(table))}
-    found = [rows[id] for id in ids]
-    return [{"name": row.name, "version": row.version, settings: json.loads(getattr(row, settings))} for row in found]
+    in_order = [rows[id] for id in ids]
+    return [
+        {"name": row.name, "version": row.version, settings: json.loads(getattr(row, settings))} for row in in_order
+    ]
 
 
 def _answer_counts(connection: Connection, whose: Whose, among: ColumnElement[bool]) -> list[dict[str, int]]:
@@ -318,7 +322,7 @@ def _never_gold(connection: Connection, counted: Counted) -> dict[str, list[str]
     """Return by task the labels that systems may say and the gold of these studies never does."""
     gold = gold_labels(connection, [int(str(study["id"])) for study in counted.studies])
     tasks = [task for task in gold if not asks_pairs(task) and lists_answers(get_task(task))]
-    lacking = {task: [one for one in get_task(task).labels if one not in gold[task]] for task in tasks}
+    lacking = {task: [label for label in get_task(task).labels if label not in gold[task]] for task in tasks}
     return {task: labels for task, labels in lacking.items() if labels}
 
 
@@ -330,9 +334,9 @@ def _sensitivity(connection: Connection, counted: Counted, whose: Whose, lacking
     labels = list(dict.fromkeys(label for missing in lacking.values() for label in missing))
     if said & set(labels):
         answers = known_answers(connection, whose)
-        for asked, of in answers.items():
+        for subject, of in answers.items():
             if of.origin == "gold":
-                answers[asked] = KnownAnswer(of.allowed | set(lacking.get(asked[0], ())), of.origin)
+                answers[subject] = KnownAnswer(of.allowed | set(lacking.get(subject[0], ())), of.origin)
         again = recount(connection, counted, whose, answers)
         rates.append(false_share(again.judged, counted.checked, len(counted.cells)))
     return {"labels": labels, "fs_rate": rates[0], "fs_rate_right": rates[-1]}
@@ -378,7 +382,7 @@ def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[Entry]
     entries: list[Entry] = []
     for by, keys in _LEVELS.items():
         parts = falses.groupby(keys, sort=False)
-        for key, part in sorted(parts, key=lambda one: tuple(name_order(str(name)) for name in one[0])):
+        for key, part in sorted(parts, key=lambda keyed: tuple(name_order(str(name)) for name in keyed[0])):
             named = part[part["code"].notna()]
             if named.empty:
                 continue

@@ -79,8 +79,8 @@ def table_of(
     or what `made` or `by` makes of the entry."""
 
     def value(name: str, entry: Mapping[str, Any]) -> Any:
-        found = made[name](entry) if name in made else by[name](entry, say) if name in by else entry.get(name)
-        return estimate(found) if isinstance(found, Mapping) else found
+        cell = made[name](entry) if name in made else by[name](entry, say) if name in by else entry.get(name)
+        return estimate(cell) if isinstance(cell, Mapping) else cell
 
     return Table(say.heads(*columns), [tuple(value(name, entry) for name in columns) for entry in entries], names)
 

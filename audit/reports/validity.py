@@ -59,8 +59,8 @@ def read_validity(
     scores SCALE_source and SCALE_follow_up, and valid (NaN where a score is missing). Of a rating that counts:
     input_id, scale, annotator and rating, 1 to 5 or unsure.
     """
-    asked = select(validity_study.c.study_id, validity_study.c.annotators).order_by(validity_study.c.study_id)
-    wanted = {id: number for id, number in connection.execute(asked) if studies is None or id in studies}
+    studies_of = select(validity_study.c.study_id, validity_study.c.annotators).order_by(validity_study.c.study_id)
+    wanted = {id: number for id, number in connection.execute(studies_of) if studies is None or id in studies}
     if not wanted:
         return None
     key = ["study_id", "relation_id", "rank", "group_id"]
@@ -100,10 +100,10 @@ def validity_report(database: Engine | Connection, study: int | None = None) -> 
     with snapshot(database) as connection:
         if study is not None:
             need_study(connection, study)
-        found = read_validity(connection, None if study is None else [study])
-        if found is None:
+        coefficients = read_validity(connection, None if study is None else [study])
+        if coefficients is None:
             raise AuditError("no pairs were drawn to be rated; draw some with `audit validity draw`")
-        pairs, ratings = found
+        pairs, ratings = coefficients
         entries = validity_entries(connection, pairs, ratings)
     if not entries:
         raise AuditError("nobody has rated any of the drawn texts yet")
@@ -114,7 +114,7 @@ def validity_report(database: Engine | Connection, study: int | None = None) -> 
     agreement = {scale: _agreement(pairs, ratings[ratings["scale"] == scale]) for scale in SCALES}
     return {
         "raters": raters.to_dict("records"), "unsure": int((ratings["rating"] == UNSURE).sum()), "relations": entries,
-        "agreement": [{"scale": scale, "coefficients": found} for scale, found in agreement.items()],
+        "agreement": [{"scale": scale, "coefficients": coefficients} for scale, coefficients in agreement.items()],
         "notes": [few_ratings] * bool(few) + low_notes(entries),
         "signature": {
             "audit": audit.__version__, "studies": sorted(pairs["study"].unique().tolist()),
@@ -145,9 +145,9 @@ def _entry(pairs: pd.DataFrame, checks: Checked, systems: Sequence[str]) -> Entr
     rows = np.flatnonzero((checks.study == study_id) & (checks.relation == relation_id))
     groups, outcomes = checks.groups(rows), checks.outcome[rows]
     cells = list[Entry]()
-    for by, asked, column in (("text", rated, "valid"), ("relation", judged, "holds")):
+    for by, answers, column in (("text", rated, "valid"), ("relation", judged, "holds")):
         for at in np.argsort(systems, kind="stable") if by == "text" or len(judged) else ():
-            cells += _cell(systems[at], by, asked, asked[column] == 0, pd.Series(outcomes[:, at], groups[:, at]))
+            cells += _cell(systems[at], by, answers, answers[column] == 0, pd.Series(outcomes[:, at], groups[:, at]))
     valid, broken, scales = rated["valid"] == 1, judged["holds"] == 0, list[Entry]()
     shares = [
         estimated(rate_of_clusters(of["cluster"].to_numpy(), hit.to_numpy(int)), len(of))
@@ -166,13 +166,13 @@ def _entry(pairs: pd.DataFrame, checks: Checked, systems: Sequence[str]) -> Entr
     }  # fmt: skip
 
 
-def _cell(name: str, by: str, asked: pd.DataFrame, unsound: pd.Series, outcome: pd.Series) -> Iterator[Entry]:
+def _cell(name: str, by: str, answers: pd.DataFrame, unsound: pd.Series, outcome: pd.Series) -> Iterator[Entry]:
     """Yield what a system's violations are worth, by the judged pairs of its violated and satisfied groups, whose
     `outcome` is by group."""
-    of_pairs = asked["group_id"].map(outcome)
+    of_pairs = answers["group_id"].map(outcome)
     satisfied, violated = (
         OutcomePairs(
-            int((outcome == kind).sum()), unsound[at].to_numpy(bool), asked.loc[at, "cluster"].to_numpy(np.int64)
+            int((outcome == kind).sum()), unsound[at].to_numpy(bool), answers.loc[at, "cluster"].to_numpy(np.int64)
         )
         for kind, at in ((int(kind), of_pairs == int(kind)) for kind in (Outcome.SATISFIED, Outcome.VIOLATED))
     )
@@ -194,17 +194,25 @@ def _agreement(pairs: pd.DataFrame, rated: pd.DataFrame) -> list[Entry]:
     # Texts of one source go together: the source's own text, and what was made of it.
     cluster_of = pd.concat([pairs.set_index(role)["cluster"] for role in ("follow_up", "source")]).to_dict()
     ratings = Ratings.of(frame.assign(cluster=frame["item"].map(cluster_of)), RATINGS)
-    known = {(one.level, one.name): one for level in ("ordinal", "quadratic") for one in suite(ratings, level)}
-    return [asdict(one) for key, one in known.items() if key in _OF_RATERS]
+    by_name = {
+        (coefficient.level, coefficient.name): coefficient
+        for level in ("ordinal", "quadratic")
+        for coefficient in suite(ratings, level)
+    }
+    return [asdict(coefficient) for key, coefficient in by_name.items() if key in _OF_RATERS]
 
 
 def low_notes(entries: Sequence[Entry]) -> list[str]:
     """Warn of each relation whose share of valid follow-ups is low, whatever the drawn ones happen to be."""
-    low = [one for one in entries if one["share"]["high"] is not None and one["share"]["high"] < LOW_SHARE]
+    low = [
+        low_entry
+        for low_entry in entries
+        if low_entry["share"]["high"] is not None and low_entry["share"]["high"] < LOW_SHARE
+    ]
     return [
-        message("validity.low", relation=one["relation"], limit=100 * LOW_SHARE, valid=one["valid"],
-                rated=one["share"]["n"], high=100 * one["share"]["high"])
-        for one in low
+        message("validity.low", relation=low_entry["relation"], limit=100 * LOW_SHARE, valid=low_entry["valid"],
+                rated=low_entry["share"]["n"], high=100 * low_entry["share"]["high"])
+        for low_entry in low
     ]  # fmt: skip
 
 
@@ -212,7 +220,7 @@ def add_carries(report: Entry, counted: Counted, target: Target) -> None:
     """Add to each relation of a report how many carried answers were wrong, of those that people answered, too."""
     names = counted.cells[["study", "relation", "study_id", "relation_id"]].drop_duplicates()
     ids = {tuple(row[:2]): row[2:] for row in names.itertuples(index=False, name=None)}
-    rows = [(one.group_id, one.source, one.follow_up, one.wrong) for one in counted.audited]
+    rows = [(carried.group_id, carried.source, carried.follow_up, carried.wrong) for carried in counted.audited]
     audited = pd.DataFrame(rows, columns=["group", "source", "follow_up", "wrong"]).astype(np.int64)
     for entry in report["relations"]:
         study, id = ids[entry["study"], entry["relation"]]
@@ -231,8 +239,10 @@ def validity_sections(document: Entry) -> Iterator[Section]:
     who, say = f"Rated by {raters}; {count(document['unsure'])} answers were unsure and count as none.", Say()
     parts: list[Any] = [who, *validity_parts(document["relations"], say)]
     for part in document["agreement"]:
-        found = coefficient_table(part["coefficients"]) if part["coefficients"] else "There are fewer than two raters."
-        parts.append(Section(f"Agreement of raters on {say('scale.name_' + part['scale']).lower()}", [found]))
+        coefficients = (
+            coefficient_table(part["coefficients"]) if part["coefficients"] else "There are fewer than two raters."
+        )
+        parts.append(Section(f"Agreement of raters on {say('scale.name_' + part['scale']).lower()}", [coefficients]))
     yield Section(say("validity.title"), [*parts, closing(document)])
 
 

@@ -41,7 +41,9 @@ def check_same(spec: str, first: Identity | None, system: System) -> None:
     """Raise AuditError where a system, loaded once more, is not the one it was at first (None: unknown)."""
     again = Identity.of(system)
     if first is not None and first != again:
-        was, now = (f"version {shown(one.version)}, settings {shown(one.settings)}" for one in (first, again))
+        was, now = (
+            f"version {shown(identity.version)}, settings {shown(identity.settings)}" for identity in (first, again)
+        )
         raise AuditError(
             f"system {spec} had {was} at first, and {now} when it was loaded once more; it must be the same each time, "
             "from the same packages and files on every machine; give it a `version` where it holds what differs"
@@ -128,8 +130,8 @@ class Calls:
 
     async def outputs(self, inputs: Sequence[Input], times: int) -> list[Output]:
         size = self._system.batch
-        asked = [inputs[start : start + size] for _ in range(times) for start in range(0, len(inputs), size)]
-        return await self._together(asked)
+        calls = [inputs[start : start + size] for _ in range(times) for start in range(0, len(inputs), size)]
+        return await self._together(calls)
 
     async def _together(self, parts: Sequence[Sequence[Input]]) -> list[Output]:
         return [output for outputs in await asyncio.gather(*map(self._answered, parts)) for output in outputs]
@@ -188,9 +190,9 @@ def _accepted(task: Task, output: Output) -> Output:
     elif output.score is not None and not math.isfinite(output.score):
         accepted = failed(f"score {float(output.score)} is not a number from 0 to 1")
     else:  # a database takes neither NumPy's numbers nor half characters
-        made = task.checked(output)
-        label, text = (value if value is None else _text(value) for value in (made.label, made.text))
-        accepted = Output(label, None if made.score is None else float(made.score), text)
+        checked = task.checked(output)
+        label, text = (value if value is None else _text(value) for value in (checked.label, checked.text))
+        accepted = Output(label, None if checked.score is None else float(checked.score), text)
     if details := output.details:
         kept = {name: keep(details[name]) for name, keep in _KEPT.items() if details.get(name)}
         return replace(accepted, details=kept)

@@ -101,12 +101,12 @@ class Planning:
         groups: list[PlannedGroup] = []
         for number, relation in enumerate(self.relations):
             try:
-                made = relation.make_groups(sources)
+                of_relation = relation.make_groups(sources)
             except Exception as problem:
                 raise_failed(relation.name, problem)
             # Limits on what measures learn from the corpus are looked at by the run, which has learnt it.
             limits = [limit for limit in relation.limits if not learns(limit)]
-            for place, (follow_ups, note) in enumerate(made):
+            for place, (follow_ups, note) in enumerate(of_relation):
                 if follow_ups:
                     fault = _rejected(limits, sources[place].input, follow_ups, {})
                     groups.append(PlannedGroup(place, number, [(item.key, item) for item in follow_ups], note, fault))
@@ -207,8 +207,8 @@ class Chunk:
 
     def take(self, outputs: Mapping[int, Mapping[bytes, Output]]) -> None:
         """Take the outputs of what was wanted; those of `wanted` that are not among them are waited for no more."""
-        for system, found in outputs.items():
-            self._outputs[system].update(found)
+        for system, outputs_of in outputs.items():
+            self._outputs[system].update(outputs_of)
         self._wanted = {system: {} for system in self.todo}
         self.hanging = [group for group in self.hanging if self._waits(group)]
 
@@ -303,8 +303,8 @@ class Chunk:
                 yield place, group.verdict
                 continue
             outputs = [output_of[key] for key in group.keys]
-            if known := _unusable(outputs) or cut_verdict(outputs):
-                yield place, known
+            if verdict := _unusable(outputs) or cut_verdict(outputs):
+                yield place, verdict
             else:
                 to_check.setdefault(group.relation.id, []).append((place, outputs))
         for entries in to_check.values():

@@ -57,10 +57,10 @@ def _rows(connection: Connection, model: Any, system: int, ids: Ids) -> Iterator
         yield keys[row.input_id], row.n, Output.stored(row._mapping)
 
 
-def _insert(connection: Connection, model: Any, system: int, made: Sequence[tuple[int, int, Output]]) -> int:
+def _insert(connection: Connection, model: Any, system: int, outputs: Sequence[tuple[int, int, Output]]) -> int:
     """Insert outputs, each with the id of its input and its number; return how many were new."""
     number = "attempt" if model is tables.Output else "number"
-    rows = [(id, system, at, out.label, out.score, out.text, out.error, out.details) for id, at, out in made]
+    rows = [(id, system, at, out.label, out.score, out.text, out.error, out.details) for id, at, out in outputs]
     return insert_new(connection, model, columns(f"input_id system_id {number} label score text error details", rows))
 
 
@@ -84,8 +84,8 @@ class Asked:
 
     def keep(self, connection: Connection, ids: Ids, numbers: range, returned: Sequence[Output]) -> Outputs:
         """Store what came back, in the order of `ids`; return what counts: another study may have been quicker."""
-        made = [(id, numbers.start, output) for id, output in zip(ids.values(), returned, strict=True)]
-        if _insert(connection, tables.Output, self.id, made) == len(made):
+        numbered = [(id, numbers.start, output) for id, output in zip(ids.values(), returned, strict=True)]
+        if _insert(connection, tables.Output, self.id, numbered) == len(numbered):
             return dict(zip(ids, returned, strict=True))
         return {key: output for key, _, output in _rows(connection, tables.Output, self.id, ids)}
 
@@ -103,22 +103,22 @@ class AskedAgain(Asked):
             calls[key][number] = output
         new, lacking = [], Lacking()
         for key, output in Asked(self.id).find(connection, ids)[0].items():
-            made = calls[key]
-            if not made or (not output.error and all(call.error for call in made.values())):
-                new.append((ids[key], max(made, default=0) + 1, output))
-                made[new[-1][1]] = output
-        for key, made in calls.items():
-            count = sum(not (self.retry and call.error) for call in made.values())
+            calls_of = calls[key]
+            if not calls_of or (not output.error and all(call.error for call in calls_of.values())):
+                new.append((ids[key], max(calls_of, default=0) + 1, output))
+                calls_of[new[-1][1]] = output
+        for key, calls_of in calls.items():
+            count = sum(not (self.retry and call.error) for call in calls_of.values())
             if count < self.number:
-                first = max(made, default=0) + 1
+                first = max(calls_of, default=0) + 1
                 lacking[key] = range(first, first + self.number - count)
         if not only_read:
             _insert(connection, tables.Repeat, self.id, new)
         return {}, lacking
 
     def keep(self, connection: Connection, ids: Ids, numbers: range, returned: Sequence[Output]) -> Outputs:
-        made = zip(product(numbers, ids.values()), returned, strict=True)
-        _insert(connection, tables.Repeat, self.id, [(id, number, output) for (number, id), output in made])
+        numbered = zip(product(numbers, ids.values()), returned, strict=True)
+        _insert(connection, tables.Repeat, self.id, [(id, number, output) for (number, id), output in numbered])
         return {}
 
 
@@ -144,11 +144,11 @@ class Counts:
                 self.failed += 1
                 self.first_error = self.first_error or output.error
 
-    def note_checks(self, groups: int, found: Sequence[Outcome]) -> None:
+    def note_checks(self, groups: int, outcomes: Sequence[Outcome]) -> None:
         self.groups += groups
-        self.checks += len(found)
-        for one in found:
-            self.outcomes[one.name.lower()] += 1
+        self.checks += len(outcomes)
+        for kind in outcomes:
+            self.outcomes[kind.name.lower()] += 1
 
 
 @dataclass
@@ -309,11 +309,11 @@ class Asker(AbstractContextManager["Asker"]):
         for spec, system in self.by_spec.items():
             id, by_key = system_id(connection, system), answered.get(spec, {})
             inputs, _ = store_inputs(connection, {key: item for key, (item, _) in by_key.items()})
-            asked = Asked(id, self.options.retry_errors, set(by_key))
+            asked_so_far = Asked(id, self.options.retry_errors, set(by_key))
             said = [output for _, output in by_key.values()]
-            asked.keep(connection, {key: inputs[key] for key in by_key}, range(1, 2), said)
+            asked_so_far.keep(connection, {key: inputs[key] for key in by_key}, range(1, 2), said)
             lacks = lacks_of(system, languages_of(self.corpus))
-            yield id, BoundSystem(id, spec, system, lacks, meter_of(system), asked, self.waits(spec), self.limit)
+            yield id, BoundSystem(id, spec, system, lacks, meter_of(system), asked_so_far, self.waits(spec), self.limit)
 
     def ask(self, wanted: Wanted) -> dict[int, Outputs]:
         """Return the outputs of inputs, by system; those are absent that the budget did not allow."""
@@ -342,11 +342,11 @@ class Asker(AbstractContextManager["Asker"]):
             return bound.asked.find(connection, wanted)
 
         writes = isinstance(bound.asked, AskedAgain) or lacking
-        found, missing = (self._database.write if writes else self._database.read)(look_up)
-        self.counts.stored += len(found.keys() - bound.asked.seen)
-        bound.asked.seen |= found.keys()
+        stored_outputs, missing = (self._database.write if writes else self._database.read)(look_up)
+        self.counts.stored += len(stored_outputs.keys() - bound.asked.seen)
+        bound.asked.seen |= stored_outputs.keys()
         bound.wait_for(inputs, missing)
-        return found | nothing
+        return stored_outputs | nothing
 
     def _submit_all(self) -> bool:
         """Put inputs that wait into batches, the systems in turn, as many as have a place; whether any are at work."""
@@ -357,7 +357,9 @@ class Asker(AbstractContextManager["Asker"]):
     def _submit(self, bound: BoundSystem) -> bool:
         """Submit a batch of a system, as many inputs as the budget allows; whether there was one."""
         budget, meter = self.budget, bound.meter
-        full = not bound.waits and sum(one.at_work for one in self.systems.values() if not one.waits) >= self._places
+        full = (
+            not bound.waits and sum(other.at_work for other in self.systems.values() if not other.waits) >= self._places
+        )
         if full or bound.at_work >= bound.most(self.executor.places) or (meter and budget.reached):
             return False
         if (work := bound.next()) is None:

@@ -42,21 +42,21 @@ class _Forecast:
     def add(self, inputs: Mapping[bytes, Input], lacks: Lacks | None) -> Outputs:
         """Add inputs that are wanted together; return the outputs that are stored of them, or need no asking."""
         absent = {key: Output() for key, item in inputs.items() if lacks and lacks(item)}
-        asked, found = {key: range(self.times) for key in inputs if key not in absent}, Outputs()
+        to_ask, stored = {key: range(self.times) for key in inputs if key not in absent}, Outputs()
         if self._connection is not None and self.id is not None:
-            ids = find_inputs(self._connection, list(asked))
-            found, lacking = Asked(self.id, self._retry).find(self._connection, ids)
+            ids = find_inputs(self._connection, list(to_ask))
+            stored, lacking = Asked(self.id, self._retry).find(self._connection, ids)
             if self.times > 1:
                 again = AskedAgain(self.id, self._retry, number=self.times)
                 lacking = again.find(self._connection, ids, only_read=True)[1]
-            asked = {key: lacking.get(key, own) for key, own in asked.items() if key not in ids or key in lacking}
-        new = {key: own for key, own in asked.items() if key not in self.wanted}
+            to_ask = {key: lacking.get(key, own) for key, own in to_ask.items() if key not in ids or key in lacking}
+        new = {key: own for key, own in to_ask.items() if key not in self.wanted}
         self.wanted.update(inputs.keys() - absent.keys())
-        self.known.update(found)
+        self.known.update(stored)
         self.to_ask += len(new)
         for number in range(max(map(len, new.values()), default=0)):
             self.sending += self.meter.of([inputs[key] for key, calls in new.items() if len(calls) > number])
-        return found | absent
+        return stored | absent
 
     def document(self) -> dict[str, Any]:
         price, rate, sending = self.meter.price, getattr(self.of, "rate", None), self.sending
@@ -98,26 +98,28 @@ def forecasts(
     for sampled, relations in studies:
         refuse_misfits(sampled.corpus, by_spec, relations)
     with nullcontext() if engine is None else engine.connect() as connection:
-        made = {spec: _Forecast(system, connection, options) for spec, system in by_spec.items()}
+        by_spec_forecast = {spec: _Forecast(system, connection, options) for spec, system in by_spec.items()}
         if engine is not None:
             for trial in stored_trials(engine, by_spec, studies[0][0].corpus.task, options.repeats > 1):
-                made[trial.spec].sending += made[trial.spec].meter.of(list(trial.inputs.values()))
+                by_spec_forecast[trial.spec].sending += by_spec_forecast[trial.spec].meter.of(
+                    list(trial.inputs.values())
+                )
         for sampled, relations in studies:
-            _follow_study(sampled, relations, list(made.values()), executor)
-    return [one.document() for one in made.values()]
+            _follow_study(sampled, relations, list(by_spec_forecast.values()), executor)
+    return [each.document() for each in by_spec_forecast.values()]
 
 
 def _follow_study(
-    sampled: Sampled, relations: Sequence[Relation], made: Sequence[_Forecast], executor: Executor
+    sampled: Sampled, relations: Sequence[Relation], systems: Sequence[_Forecast], executor: Executor
 ) -> None:
     bound = [Bound(number, relation) for number, relation in enumerate(relations, start=1)]
-    lacks = [lacks_of(one.of, languages_of(sampled.corpus)) for one in made]
+    lacks = [lacks_of(each.of, languages_of(sampled.corpus)) for each in systems]
     fitted, size = fitted_to(sampled, relations), CHUNK[sampled.corpus.unit]
     for rows in pieces(enumerate(row for _, row in sampled.sources), size):
         sources = {place: source_of(row.input, f"{sampled.seed}:{row.key}") for place, row in rows}
-        chunk = Chunk([0], sources, dict.fromkeys(range(len(made)), bound), fitted)
+        chunk = Chunk([0], sources, dict.fromkeys(range(len(systems)), bound), fitted)
         finish_planning(executor, chunk, begin_chunk(executor, chunk))
         while wanted := chunk.wanted():
-            chunk.take({number: made[number].add(items, lacks[number]) for number, items in wanted.items()})
+            chunk.take({number: systems[number].add(items, lacks[number]) for number, items in wanted.items()})
         for group in chunk.hanging:
-            made[group.system].hanging[group.relation.name] += 1
+            systems[group.system].hanging[group.relation.name] += 1

@@ -125,8 +125,8 @@ def _parsed(written: str) -> Line:
     except ValidationError as problem:
         if (first := problem.errors(include_url=False)[0])["type"] == "json_invalid":
             raise AuditError(f"not a JSON object ({first['ctx']['error']})") from None
-        found = mistakes(problem, Line, json.loads(written))[:3]
-        raise AuditError("; ".join(f"{where}: {reason}" for where, reason in found)) from None
+        faults = mistakes(problem, Line, json.loads(written))[:3]
+        raise AuditError("; ".join(f"{where}: {reason}" for where, reason in faults)) from None
     if _NUL.search(written):
         raise AuditError(f"a text holds {unstorable(chr(0))}")
     return line
@@ -280,18 +280,18 @@ class _File:
             raise AuditError(f"task {task.name!r} has no labels; name its scheme, as in classification/finance,sports")
         language, target = line.language or "en", line.target_language
         members = [_member(task.name, tuple(line.source), language, target)]
-        for one in line.follow_ups:
-            own = tuple(one.text), one.language or language, one.target_language or target
+        for follow_up in line.follow_ups:
+            own = tuple(follow_up.text), follow_up.language or language, follow_up.target_language or target
             members.append(_member(task.name, *own))
         if len(line.outputs) != len(members):
             raise AuditError(
                 f"{len(line.outputs)} outputs for {len(members)} inputs; the source's comes first, then each "
                 "follow-up's"
             )
-        keys, roles = tuple([key for key, _ in members]), ("source", *[one.role for one in line.follow_ups])
+        keys, roles = tuple([key for key, _ in members]), ("source", *[follow_up.role for follow_up in line.follow_ups])
         calls = tuple([_calls(said, task) for said in line.outputs])
         outcome = _outcome(line.verdict, [_counting(own) for own in calls])
-        gold, *golds = [_gold(gold, task) for gold in (line.gold, *[one.gold for one in line.follow_ups])]
+        gold, *golds = [_gold(gold, task) for gold in (line.gold, *[follow_up.gold for follow_up in line.follow_ups])]
         carries = _carries(line.carries, task)
         carried, at = self.relations.setdefault(line.relation, (carries, number))
         if carried != carries:
@@ -385,12 +385,12 @@ def import_run(database: Engine | Later, path: str | Path, seed: int = 0, watche
     (file, line, reason) before anything is stored."""
     path, watcher = Path(path), watcher or Watcher()
     with few_collections(), TemporaryFile() as spool:
-        known = _File(spool)
-        content = fingerprint(known.read(path))
-        known.check(path)
-        (task,) = known.tasks
-        names = list(known.relations), list(dict.fromkeys(name for name, _ in known.systems))
-        rows, sources = known.rows()
+        content_read = _File(spool)
+        content = fingerprint(content_read.read(path))
+        content_read.check(path)
+        (task,) = content_read.tasks
+        names = list(content_read.relations), list(dict.fromkeys(name for name, _ in content_read.systems))
+        rows, sources = content_read.rows()
         study: dict[str, Any] = {
             "key": digest("import", task, content, str(seed)),
             "task": task,
@@ -404,52 +404,52 @@ def import_run(database: Engine | Later, path: str | Path, seed: int = 0, watche
             study_id, new = insert_one(connection, tables.Study, study, "key")
             if not new:
                 return Imported(study_id, False, 0, 0, 0, *names, dict.fromkeys(VERDICTS, 0))
-            total = known.outcomes.total()
+            total = content_read.outcomes.total()
             watcher.begin(total)
             drawn = sorted((uniform(seed, name), name) for name in rows)
             add_sources(connection, study_id, [(u, rows[name]) for u, name in drawn])
             del rows, drawn
-            for number in _store(connection, study_id, known, content):
+            for number in _store(connection, study_id, content_read, content):
                 watcher.finished(number)
-    outcomes, groups = {name: known.outcomes[name] for name in VERDICTS}, int(known.lines["new"].sum())
+    outcomes, groups = {name: content_read.outcomes[name] for name in VERDICTS}, int(content_read.lines["new"].sum())
     return Imported(study_id, True, sources, groups, total, *names, outcomes)
 
 
-def _store(connection: Connection, study_id: int, known: _File, content: str) -> Iterator[int]:
+def _store(connection: Connection, study_id: int, file: _File, content: str) -> Iterator[int]:
     """Store the groups, outputs and verdicts of a file; yields how many lines were, some at a time."""
     source = table_of(tables.Source)
     rows = connection.execute(select(source.c.row, source.c.id).where(source.c.study_id == study_id))
     sources = {str(row): int(id) for row, id in rows}
     relations, systems = dict[str, int](), dict[tuple[str, str | None], int]()
-    for name, (carries, _) in known.relations.items():
+    for name, (carries, _) in file.relations.items():
         params = "{}" if carries is None else f'{{"carries":{carries}}}'
-        key = {"task": next(iter(known.tasks)), "version": "imported", "name": name, "params": params}
+        key = {"task": next(iter(file.tasks)), "version": "imported", "name": name, "params": params}
         relations[name], _ = insert_one(connection, tables.Relation, key, *key)
-    for name, version in known.systems:
+    for name, version in file.systems:
         key = {"name": name, "version": version or f"imported {content}", "settings": "{}"}
         systems[name, version], _ = insert_one(connection, tables.System, key, *key)
-    flags = zip(*(known.lines[name].tolist() for name in ("number", "apart", "new")), strict=True)
-    new_output = iter(known.outputs["new"].tolist())
-    for kept in known.spooled():
+    flags = zip(*(file.lines[name].tolist() for name in ("number", "apart", "new")), strict=True)
+    new_output = iter(file.outputs["new"].tolist())
+    for kept in file.spooled():
         inputs = {key: item for line in kept for key, item in zip(line[3], line[4], strict=True)}
         ids, _ = store_inputs(connection, {key: Input(*item) for key, item in inputs.items()})
         groups, members, outputs, repeats, verdicts = [], [], [], [], []
         for (row, relation, named, keys, _, roles, calls, outcome), (number, apart, new) in zip(
             kept, flags, strict=False
         ):
-            at, system = sources[known.row_name(row, number)], systems[named]
+            at, system = sources[file.row_name(row, number)], systems[named]
             own = system if apart else None
             id, failed = group_id(at, relations[relation], own), None
             if new:
                 groups.append((id, study_id, relations[relation], at, own))
                 members += [(id, n, ids[key], role) for n, (key, role) in enumerate(zip(keys, roles, strict=True))]
-            for key, made in zip(keys, calls, strict=True):
-                output = _counting(made)
+            for key, own_calls in zip(keys, calls, strict=True):
+                output = _counting(own_calls)
                 failed = failed or output[3]
                 if next(new_output):
                     outputs.append((ids[key], system, 1, *output))
-                    if len(made) > 1:
-                        repeats += [(ids[key], system, n, *call) for n, call in enumerate(made, start=1)]
+                    if len(own_calls) > 1:
+                        repeats += [(ids[key], system, n, *call) for n, call in enumerate(own_calls, start=1)]
             verdicts.append((id, system, outcome, None, failed))
         said = "label score text error"
         for model, stored, names in (

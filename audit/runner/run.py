@@ -84,8 +84,8 @@ class RunResult:
             return [*lines, "Everything was there already; nothing was left to do."] if done else lines
         if counts.checks:
             by_outcome = [f"{n:,} {outcome}" for outcome, n in counts.outcomes.items() if n or outcome != "rejected"]
-            made = f"{counted(counts.groups, 'group')} made, {counted(counts.checks, 'check')}"
-            lines.append(f"{made}: {', '.join(by_outcome)}.")
+            what_was_made = f"{counted(counts.groups, 'group')} made, {counted(counts.checks, 'check')}"
+            lines.append(f"{what_was_made}: {', '.join(by_outcome)}.")
         lines.append(
             f"{counted(counts.executed, 'input')} executed, {counted(counts.stored, 'output')} stored already."
         )
@@ -162,10 +162,10 @@ def run(
 
     def result(connection: Connection) -> RunResult:
         left = sum(map(study.size, _todo(connection, study, bound, asker.systems))) if budget.reached else 0
-        without = [one.name for one in bound if not _has_groups(connection, study, one)]
+        without = [part.name for part in bound if not _has_groups(connection, study, part)]
         notes = inapplicable_notes(connection, [study.id], asker.systems)
-        names, of_systems = [one.name for one in bound], [one.system for one in asker.systems.values()]
-        systems = [one.name for one in of_systems], [one.version for one in of_systems]
+        names, of_systems = [part.name for part in bound], [part.system for part in asker.systems.values()]
+        systems = [part.name for part in of_systems], [part.version for part in of_systems]
         return RunResult(study, asker.counts, names, *systems, left, without, notes)
 
     ran = store.read(result)
@@ -178,8 +178,12 @@ def _first_groups(sampled: Sampled, relations: Sequence[Relation]) -> Planning:
     """Return a job that loads what most groups take, but no model that begins threads: a process with threads is not to
     be forked. Taggers that tag many texts at once have none."""
     tools = map(find_tools, languages_of(sampled.corpus))
-    fixed = [one for one in relations if isinstance(one, Fixed) and not (one.limits or "proposer" in one.params)]
-    few = sampled.sources[:_FEW] if all(one and one.tag_all for one in tools) else []
+    fixed = [
+        candidate
+        for candidate in relations
+        if isinstance(candidate, Fixed) and not (candidate.limits or "proposer" in candidate.params)
+    ]
+    few = sampled.sources[:_FEW] if all(candidate and candidate.tag_all for candidate in tools) else []
     return Planning(tuple((row.input, "") for _, row in few), tuple(fixed))
 
 
@@ -217,8 +221,8 @@ def _do(asker: Asker, store: Patient, study: StudyRow, todo: Todo, fitted: Fitte
 
     def chunks() -> Iterator[tuple[Chunk, list[tuple[Planning, Future[Any]]]]]:
         # Neighbours with the same left to do are done together: systems have more to do at once.
-        alike = groupby(enumerate(todo.items()), key=lambda one: (one[1][0] - one[0], one[1][1]))
-        for numbers in (some for _, same in alike for some in pieces((number for _, (number, _) in same), TOGETHER)):
+        alike = groupby(enumerate(todo.items()), key=lambda numbered: (numbered[1][0] - numbered[0], numbered[1][1]))
+        for numbers in (piece for _, same in alike for piece in pieces((number for _, (number, _) in same), TOGETHER)):
             own = ids[numbers[0] * study.chunk :][: len(numbers) * study.chunk]
             load = partial(load_sources, study_id=study.id, seed=study.seed, first=int(own[0]), last=int(own[-1]))
             chunk = Chunk(numbers, store.read(load), todo[numbers[0]], fitted)
@@ -233,8 +237,8 @@ def _do(asker: Asker, store: Patient, study: StudyRow, todo: Todo, fitted: Fitte
             if not chunk.answer(asker.ask):
                 return  # the budget did not allow it
             asker.store(chunk.unasked)
-            found = store.write(partial(chunk.store, study_id=study.id, input_ids=asker.ids))
-            asker.counts.note_checks(len(chunk.groups), found)
+            outcomes = store.write(partial(chunk.store, study_id=study.id, input_ids=asker.ids))
+            asker.counts.note_checks(len(chunk.groups), outcomes)
             asker.watcher.finished(len(chunk.sources))
             asker.ids.clear()
 
@@ -271,7 +275,10 @@ def _todo(connection: Connection, study: StudyRow, relations: Sequence[Bound], s
     """Return the relations that are not noted as finished, by chunk and system; chunks with nothing left are absent."""
     done, todo = finished(connection, study.id), Todo()
     for number in range(-(-study.sources // study.chunk)):
-        unfinished = {system: [one for one in relations if (number, system, one.id) not in done] for system in systems}
+        unfinished = {
+            system: [relation for relation in relations if (number, system, relation.id) not in done]
+            for system in systems
+        }
         if any(unfinished.values()):
             todo[number] = {system: bounds for system, bounds in unfinished.items() if bounds}
     return todo
@@ -292,10 +299,12 @@ def _ask_again(asker: Asker, store: Patient, study: StudyRow) -> None:
     said = or_(*(output.c[name].is_not(None) for name in ("label", "score", "text", "error")))
     in_study = select(group.c.id).join(member, member.c.group_id == group.c.id)
     in_study = in_study.where(member.c.input_id == output.c.input_id, group.c.study_id == study.id)
-    made = select(func.count()).where(repeat.c.input_id == output.c.input_id, repeat.c.system_id == output.c.system_id)
-    made = made.where(repeat.c.error.is_(None)) if retry else made
+    repeats = select(func.count()).where(
+        repeat.c.input_id == output.c.input_id, repeat.c.system_id == output.c.system_id
+    )
+    repeats = repeats.where(repeat.c.error.is_(None)) if retry else repeats
     query = select(output.c.input_id, output.c.system_id).where(output.c.system_id.in_(moody), output.c.attempt == 1)
-    query = query.where(said, in_study.exists(), made.scalar_subquery() < number)
+    query = query.where(said, in_study.exists(), repeats.scalar_subquery() < number)
     pairs = store.read(lambda connection: integers(connection, query)).tolist()
     if pairs:
         asker.prepare()

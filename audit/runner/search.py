@@ -99,8 +99,8 @@ class Searched:
 
     def as_json(self) -> dict[str, Any]:
         """Return an entry of the document, and a line of a JSONL."""
-        found = self.violation
-        follow_ups = zip(found.follow_ups, found.outputs, strict=True) if found else ()
+        violation = self.violation
+        follow_ups = zip(violation.follow_ups, violation.outputs, strict=True) if violation else ()
         entry: dict[str, Any] = {"row": self.row, "texts": self.source.texts, "languages": self.source.languages}
         entry |= {
             "gold": self.gold,
@@ -109,7 +109,7 @@ class Searched:
             "calls": self.calls,
         }
         entry["follow_ups"] = [{"texts": item.texts, "output": asdict(output)} for item, output in follow_ups]
-        return entry | {name: getattr(found, name, None) for name in _OF_VIOLATION}
+        return entry | {name: getattr(violation, name, None) for name in _OF_VIOLATION}
 
     def wanted(self, budget: int) -> dict[bytes, Input]:
         """Return the inputs of the next candidates, as many as the budget allows; the others are dropped."""
@@ -150,12 +150,12 @@ class SearchResult:
     @property
     def violated(self) -> list[Searched]:
         """The sources with a violation, the strongest first."""
-        with_one = [(one.violation.changed, -one.violation.fall, one) for one in self.found if one.violation]
-        return [one for *_, one in sorted(with_one, key=lambda entry: entry[:2])]
+        with_one = [(walk.violation.changed, -walk.violation.fall, walk) for walk in self.found if walk.violation]
+        return [walk for *_, walk in sorted(with_one, key=lambda entry: entry[:2])]
 
     def as_json(self) -> dict[str, Any]:
         """Return what the command `audit search` has in JSON."""
-        ended = [one for one in self.found if one.outcome in ("violation", "none")]
+        ended = [walk for walk in self.found if walk.outcome in ("violation", "none")]
         return {
             **{name: getattr(self, name) for name in _OF_RESULT},
             **{name: getattr(self.options, name) for name in _SETTINGS},
@@ -163,11 +163,11 @@ class SearchResult:
             "searched": len(ended),
             "violated": len(self.violated),
             "share": len(self.violated) / len(ended) if ended else None,
-            "median_calls": median(one.calls for one in ended) if ended else None,
-            "median_calls_to_violation": median(one.calls for one in self.violated) if self.violated else None,
-            "left": sum(one.outcome == "left" for one in self.found),
+            "median_calls": median(walk.calls for walk in ended) if ended else None,
+            "median_calls_to_violation": median(walk.calls for walk in self.violated) if self.violated else None,
+            "left": sum(walk.outcome == "left" for walk in self.found),
             "note": SEARCHED,
-            "found": [one.as_json() for one in self.found],
+            "found": [walk.as_json() for walk in self.found],
         }
 
     def frame(self) -> "pd.DataFrame":
@@ -177,16 +177,25 @@ class SearchResult:
         import pandas as pd
 
         rows, texts = [], text_columns(get_task(self.task).texts)
-        for one in self.found:
-            found = one.violation
-            last, output = (found.follow_ups[-1].texts, found.outputs[-1]) if found else (("",) * len(texts), None)
+        for walk in self.found:
+            violation = walk.violation
+            last, output = (
+                (violation.follow_ups[-1].texts, violation.outputs[-1]) if violation else (("",) * len(texts), None)
+            )
             rows.append(
-                {"row": one.row, **dict(zip(texts, one.source.texts, strict=False)), "gold": one.gold}
-                | {**_said(one.output, ""), "outcome": one.outcome, "calls": one.calls}
-                | {"relation": found and found.relation}
+                {"row": walk.row, **dict(zip(texts, walk.source.texts, strict=False)), "gold": walk.gold}
+                | {**_said(walk.output, ""), "outcome": walk.outcome, "calls": walk.calls}
+                | {"relation": violation and violation.relation}
                 | {name.replace("text", "follow_up", 1): text or None for name, text in zip(texts, last, strict=False)}
-                | {**_said(output, "follow_up_"), "changed": found and found.changed, "fall": found and found.fall}
-                | {"allowed": "|".join((found and found.allowed) or ()) or None, "genuine": found and found.genuine}
+                | {
+                    **_said(output, "follow_up_"),
+                    "changed": violation and violation.changed,
+                    "fall": violation and violation.fall,
+                }
+                | {
+                    "allowed": "|".join((violation and violation.allowed) or ()) or None,
+                    "genuine": violation and violation.genuine,
+                }
             )
         return pd.DataFrame(rows)
 
@@ -197,7 +206,7 @@ class SearchResult:
         if Path(place).suffix == ".csv":
             write_file(place, self.frame().to_csv(index=False, lineterminator="\r\n"))
         else:
-            lines = [json.dumps(about | one.as_json(), ensure_ascii=False) for one in self.found]
+            lines = [json.dumps(about | walk.as_json(), ensure_ascii=False) for walk in self.found]
             write_file(place, "".join(f"{line}\n" for line in lines))
 
 
@@ -261,7 +270,7 @@ class _Search:
 
     def _expand(self, walks: Sequence[Searched]) -> None:
         """Put into each walk what the relations make of its beam: of the best first, with the first choices first."""
-        analyses = {id(one): source_of(one.follow_ups[0], "").analysis for walk in walks for one in walk.beam}
+        analyses = {id(state): source_of(state.follow_ups[0], "").analysis for walk in walks for state in walk.beam}
         if any(relation.grammar for relation in self.relations):
             Analysis.tag_all(list(analyses.values()))
         for walk in walks:
@@ -294,12 +303,16 @@ class _Search:
 
     def _judge(self, walk: Searched, outputs: Mapping[bytes, Output], depth: int) -> None:
         """Take the outputs of a walk's candidates: it ends, or goes on from the best."""
-        tried = [one for candidate in walk.next if (one := self._tried(walk, candidate, outputs))]
-        if violated := [one for one in tried if one.violated]:
+        tried = [attempt for candidate in walk.next if (attempt := self._tried(walk, candidate, outputs))]
+        if violated := [attempt for attempt in tried if attempt.violated]:
             walk.outcome = "violation"
-            walk.violation = self._with_truth(walk, min(violated, key=lambda one: one.order(one.changed, -one.fall)))
+            walk.violation = self._with_truth(
+                walk, min(violated, key=lambda attempt: attempt.order(attempt.changed, -attempt.fall))
+            )
             return
-        walk.beam = sorted(tried, key=lambda one: one.order(-one.fall, one.changed))[: self.options.beam]
+        walk.beam = sorted(tried, key=lambda attempt: attempt.order(-attempt.fall, attempt.changed))[
+            : self.options.beam
+        ]
         if not walk.beam or depth == self.options.depth or len(walk.asked) >= self.options.budget:
             walk.outcome = "none" if walk.next or depth > 1 else "no_follow_up"
 
@@ -369,11 +382,11 @@ def search(
     systems = loaded([system], options.time_limit, corpus.task)
     if len(systems) > 1:
         raise AuditError(f"{system} means {len(systems)} systems: {', '.join(systems)}; search one at a time")
-    (one,) = systems.values()
+    (only,) = systems.values()
     refuse_misfits(corpus, systems, relations)
     budget.check(systems.values())
     sampled = Sampled(corpus, options.seed, options.limit)
-    searching, found = _Search(get_task(corpus.task), fixed, options, fitted_to(sampled, fixed)), []
+    searching, walks_done = _Search(get_task(corpus.task), fixed, options, fitted_to(sampled, fixed)), []
     with Asker(executor, systems, corpus, options, watcher, budget) as asker:
         answered = first_answers(asker, sampled, database)
         asker.bind(Patient(opened(database), watcher.says), answered)
@@ -385,12 +398,12 @@ def search(
                 for row in block
             ]
             searching.walk_all(asker, walks)
-            found += walks
+            walks_done += walks
             watcher.finished(sum(walk.outcome != "left" for walk in walks))
     names, counts = [relation.name for relation in fixed], asker.counts
-    made, stopped = (counts.executed, counts.stored, counts.failed), budget.stopped() if budget.reached else None
-    named = (corpus.task, corpus.name, options.seed, one.name, one.version, names)
-    return SearchResult(*named, options, found, *made, stopped)
+    calls, stopped = (counts.executed, counts.stored, counts.failed), budget.stopped() if budget.reached else None
+    named = (corpus.task, corpus.name, options.seed, only.name, only.version, names)
+    return SearchResult(*named, options, walks_done, *calls, stopped)
 
 
 def searchable(corpus: Corpus, options: SearchOptions) -> list[Relation]:

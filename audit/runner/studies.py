@@ -97,7 +97,7 @@ class Sampled:
     def sources(self) -> list[tuple[float, Row]]:
         """The u of each source, with its row. Raises AuditError for a corpus without rows."""
         drawn = ((uniform(self.seed, row.key), row) for row in self.corpus.rows())
-        order: Any = lambda one: (one[0], one[1].key)  # noqa: E731
+        order: Any = lambda entry: (entry[0], entry[1].key)  # noqa: E731
         chosen = sorted(drawn, key=order) if self.limit is None else nsmallest(self.limit, drawn, key=order)
         if not chosen:
             raise AuditError(f"corpus {self.corpus.name} has no rows")
@@ -132,15 +132,15 @@ def make_study(connection: Connection, sampled: Sampled) -> StudyRow:
             "corpus": corpus.name,
             "fingerprint": corpus.fingerprint(),
         }
-        row |= {"unit": corpus.unit, "has_gold": any(one.gold is not None for _, one in sampled.sources)}
+        row |= {"unit": corpus.unit, "has_gold": any(row_read.gold is not None for _, row_read in sampled.sources)}
         row |= {"seed": sampled.seed, "limit": sampled.limit, "imported": False, "chunk": CHUNK[corpus.unit]}
         row |= {"created_at": tables.now()}
         study_id, new = insert_one(connection, tables.Study, row, "key")
         if new:  # else another process made it, with its sources, since we looked
             add_sources(connection, study_id, sampled.sources)
-    found = connection.execute(select(study).where(study.c.id == study_id)).mappings().one()
+    stored = connection.execute(select(study).where(study.c.id == study_id)).mappings().one()
     sources = count_rows(connection, source, source.c.study_id == study_id)
-    own = {name: found[name] for name in ("task", "corpus", "seed", "unit", "chunk")}
+    own = {name: stored[name] for name in ("task", "corpus", "seed", "unit", "chunk")}
     return StudyRow(study_id, **own, sources=sources)
 
 
@@ -264,9 +264,9 @@ def runs(engine: Engine) -> list[dict[str, Any]]:
         systems = {row.id: row for row in connection.execute(select(system))}
         sources, executed = counted(source.c.study_id), counted(output.c.system_id, output.c.attempt == 1)
         failed = counted(output.c.system_id, output.c.error.is_not(None), ~again)
-        found = [tuple(map(int, row)) for query in (ran, imported) for row in connection.execute(query)]
+        pairs = [tuple(map(int, row)) for query in (ran, imported) for row in connection.execute(query)]
     listed = []
-    for id, number, relations, chunks in found:
+    for id, number, relations, chunks in pairs:
         of_study, of_system = studies[id], systems[number]
         row = {"study": id, "corpus": of_study.corpus, "seed": of_study.seed, "sources": sources[id]}
         row |= {"system": of_system.name, "version": of_system.version, "settings": of_system.settings}

@@ -65,8 +65,8 @@ def first_answers(asker: Asker, sampled: Sampled, database: Engine | Later) -> A
         with engine.connect() as connection:
             wanted = [trial for trial in wanted if not _is_answered(connection, trial)]
         # What its version says all about gives the outputs that are stored.
-        known = asker.budget.asked | {spec for spec in asker.by_spec if is_fixed(spec)}
-        unasked = {spec: system for spec, system in asker.by_spec.items() if spec not in known}
+        asked_already = asker.budget.asked | {spec for spec in asker.by_spec if is_fixed(spec)}
+        unasked = {spec: system for spec, system in asker.by_spec.items() if spec not in asked_already}
         again = stored_trials(engine, unasked, asker.corpus.task, asker.options.repeats > 1)
     if not wanted and not again:
         return {}
@@ -99,7 +99,11 @@ def _answers(asker: Asker, trials: Sequence[Trial]) -> Answered:
         results = [outcome(job)]
         if isinstance(results[0], Lost) and len(trial.inputs) > 1:
             results = [outcome(asker.submit(trial.spec, [item])) for item in trial.inputs.values()]
-        said = [out for one in results for out in ([failed(one.reason)] if isinstance(one, Lost) else one.outputs)]
+        said = [
+            out
+            for result in results
+            for out in ([failed(result.reason)] if isinstance(result, Lost) else result.outputs)
+        ]
         answered[trial.spec] = {key: (item, out) for (key, item), out in zip(trial.inputs.items(), said, strict=True)}
     return answered
 
@@ -257,7 +261,7 @@ def check_system(
         raise AuditError(f"{spec} means {len(systems)} systems: {', '.join(systems)}; name one of them")
     ((spec, system),) = systems.items()
     chosen = task or (corpus.task if corpus else system.tasks[0])
-    if not any(matches(chosen, one) for one in system.tasks):
+    if not any(matches(chosen, possible) for possible in system.tasks):
         raise AuditError(f"system {spec} does {', '.join(system.tasks)}, not {chosen}", parameter="task")
     described = SystemCheck(system.name, system.version, dict(system.settings), chosen, system.needs())
     if described.needs:

@@ -24,10 +24,10 @@ def note_brought(connection: Connection, task: str, relations: Iterable[str]) ->
     rows = []
     for kind, names in zip(_KINDS.values(), ([task], [f"{task}/{name}" for name in relations]), strict=True):
         for name in names:
-            found = kind.find(name)
-            if found is not None and found.origin:
+            entry = kind.find(name)
+            if entry is not None and entry.origin:
                 version = str(getattr(kind.get(name), "version", ""))
-                value = {"plugin": found.origin, "module": found.module, "version": version}
+                value = {"plugin": entry.origin, "module": entry.module, "version": version}
                 rows.append({"name": f"{_PREFIX}:{kind.kind}:{name}", "value": value})
     upsert(connection, tables.Setting, rows)
 

@@ -58,32 +58,36 @@ def _write(connection: Connection, table: Table, rows: Rows, replace: bool) -> i
     if not isinstance(rows, Mapping):
         rows = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
     count = len(next(iter(rows.values()), ()))
-    given: dict[str, Any] = {}
+    columns_given: dict[str, Any] = {}
     for field in table.columns if count else ():
         if field.name in rows:
             values: Any = rows[field.name]
-            given[field.name] = values.tolist() if hasattr(values, "tolist") else values  # drivers do not know NumPy's
+            columns_given[field.name] = (
+                values.tolist() if hasattr(values, "tolist") else values
+            )  # drivers do not know NumPy's
         elif isinstance(field.default, ScalarElementColumnDefault):
-            given[field.name] = [field.default.arg] * count
-    if not given:
+            columns_given[field.name] = [field.default.arg] * count
+    if not columns_given:
         return 0
-    names = tuple(given)
+    names = tuple(columns_given)
     if connection.dialect.name == "sqlite":
-        return _write_to_sqlite(connection, table, given, count, replace)
+        return _write_to_sqlite(connection, table, columns_given, count, replace)
     statement = _with_conflict_clause(postgresql.insert(table), table, names, replace)
-    by_row, new = (dict(zip(names, row, strict=True)) for row in zip(*given.values(), strict=True)), 0
+    by_row, new = (dict(zip(names, row, strict=True)) for row in zip(*columns_given.values(), strict=True)), 0
     while batch := list(islice(by_row, BATCH)):
         new += connection.execute(statement, batch, execution_options=_COUNTED).rowcount
     return new
 
 
-def _write_to_sqlite(connection: Connection, table: Table, given: Mapping[str, Any], count: int, replace: bool) -> int:
+def _write_to_sqlite(
+    connection: Connection, table: Table, columns_given: Mapping[str, Any], count: int, replace: bool
+) -> int:
     """Several rows a statement, and the last few one by one; JSON is text, times are as SQLite keeps them."""
     converted = []
-    for name, values in given.items():
+    for name, values in columns_given.items():
         process = table.c[name].type.dialect_impl(connection.dialect).bind_processor(connection.dialect)
         converted.append(values if process is None else map(process, values))
-    names, rows, new = tuple(given), zip(*converted, strict=True), 0
+    names, rows, new = tuple(columns_given), zip(*converted, strict=True), 0
     at_once = min(AT_ONCE, _PARAMETERS // len(names))
     values = chain.from_iterable(islice(rows, count - count % at_once))
     for several, parameters in ((at_once, zip(*[values] * (at_once * len(names)), strict=True)), (1, rows)):

@@ -339,8 +339,8 @@ def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:
         if step.role not in COUNTED:
             parts.append(Part(step.role, item, said, (), "", None, None))
             continue
-        known = answer_of(drawn, step, answers)
-        allowed, origin = (known.allowed, known.origin) if known else (frozenset(), "")
+        right = answer_of(drawn, step, answers)
+        allowed, origin = (right.allowed, right.origin) if right else (frozenset(), "")
         judged = said is not None and not said.error and allowed
         wrong = get_task(drawn.task).is_wrong(step.output, allowed) if judged else None
         number = questions.get(drawn.subject(step))

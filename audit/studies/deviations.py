@@ -67,9 +67,9 @@ def differences(table: str, planned: Mapping[str, Any], actual: Mapping[str, Any
     [Deviation(key='report.delta', planned=0.02, found=0.0)]
     """
     return [
-        Deviation(f"{table}.{key}", planned[key], found)
-        for key, found in actual.items()
-        if planned.get(key) is not None and planned[key] != found
+        Deviation(f"{table}.{key}", planned[key], actual_value)
+        for key, actual_value in actual.items()
+        if planned.get(key) is not None and planned[key] != actual_value
     ]
 
 

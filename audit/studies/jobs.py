@@ -134,14 +134,14 @@ def _jobs(connection: Connection, name: str | None = None) -> list[Job]:
         .where(true() if name is None else _JOB.c.plan == name)
         .order_by(_JOB.c.id.desc())
     )
-    found = []
+    jobs = []
     for row in connection.execute(query).mappings():
         state, ended_at = _state(row), row["ended_at"]
         reason = message("work.gone") if state == LOST else from_stored(row["message"] or "") or None
         own = {name: row[name] for name in ("id", "plan", "step", "done", "total", "by")}
         own |= {"state": state, "message": reason, "started_at": in_utc(row["started_at"])}
-        found.append(Job(**own, ended_at=in_utc(ended_at) if ended_at else None))
-    return found
+        jobs.append(Job(**own, ended_at=in_utc(ended_at) if ended_at else None))
+    return jobs
 
 
 def _state(row: RowMapping) -> str:
@@ -295,5 +295,5 @@ def carry_out(
         begin("gold")
         gold = answer_with_gold(engine, ran.study.id, by=by)
     begin("sample")
-    (asked,) = ask_next(engine, plan.sampling(), ran.study.id, by=by)
-    return CarriedOut(plan.name, ran, asked, gold, *queue_length(engine))
+    (rounds,) = ask_next(engine, plan.sampling(), ran.study.id, by=by)
+    return CarriedOut(plan.name, ran, rounds, gold, *queue_length(engine))

@@ -161,12 +161,12 @@ def read_plan(
     tables = read_as(_Document, {"study": {}} | written, file).model_dump()
     name, words = tables.pop("name"), tables.pop("words")
     tables["words"] = dict.fromkeys(TABLES["words"]) | words
-    found = _Mistakes(unregistered_keys(tables, uploaded).items() if registered_only else ())
-    with found.at("study.task"):
+    faults = _Mistakes(unregistered_keys(tables, uploaded).items() if registered_only else ())
+    with faults.at("study.task"):
         get_task(tables["study"]["task"])
-    if not found:
-        _complete(tables, found, uploaded)
-    refuse(file, found)
+    if not faults:
+        _complete(tables, faults, uploaded)
+    refuse(file, faults)
     return Plan(name, **tables)
 
 
@@ -181,15 +181,15 @@ class _Mistakes(list[tuple[str, str]]):
             self.append((where, problem.sentence))
 
 
-def _complete(tables: dict[str, dict[str, Any]], found: _Mistakes, uploaded: Uploaded) -> None:
+def _complete(tables: dict[str, dict[str, Any]], so_far: _Mistakes, uploaded: Uploaded) -> None:
     """Check what the keys mean, and fill in what was left out."""
     study, words = tables["study"], tables["words"]
     task, corpus, names = study["task"], None, {}
-    with found.at("study.corpus"):
+    with so_far.at("study.corpus"):
         corpus = corpus_planned(study, uploaded)
         if needs := corpus.needs():
             raise AuditError(f"corpus {corpus.name} is not available; {needs}")
-    with found.at("study.systems"):
+    with so_far.at("study.systems"):
         # A plan names every engine, so that one that is recorded later is a change of the plan.
         systems = loaded(study["systems"])
         study["systems"], names = list(systems), {spec: system.name for spec, system in systems.items()}
@@ -199,24 +199,24 @@ def _complete(tables: dict[str, dict[str, Any]], found: _Mistakes, uploaded: Upl
             if needs := system.needs():
                 raise AuditError(f"system {spec} cannot run here; {needs}")
     if corpus is not None:
-        if not found:
-            _describe(study, corpus, found)
-        _relations(study, corpus, found)
-    with found.at("sample"):
+        if not so_far:
+            _describe(study, corpus, so_far)
+        _relations(study, corpus, so_far)
+    with so_far.at("sample"):
         SampleOptions(**tables["sample"])
     # A guideline's file is read into the plan.
     own = {key: value for key, value in words.items() if value is not None}
     if faults := list(faults_of(task, own)):
-        found += [(f"words.{where}", reason) for where, reason in faults]
+        so_far += [(f"words.{where}", reason) for where, reason in faults]
     else:
         for language, values in words_content(task, own).items():
             words |= values if language == ANY else {language: values}
-    _primary(tables["report"], study, names, found)
+    _primary(tables["report"], study, names, so_far)
 
 
-def _describe(study: dict[str, Any], corpus: Corpus, found: _Mistakes) -> None:
+def _describe(study: dict[str, Any], corpus: Corpus, faults: _Mistakes) -> None:
     content = corpus.fingerprint()
-    with found.at("study.fingerprint"):
+    with faults.at("study.fingerprint"):
         if study["fingerprint"] not in (None, content):
             raise AuditError(
                 f"the corpus {corpus.name} has the content {content} now, the plan was made for "
@@ -225,30 +225,30 @@ def _describe(study: dict[str, Any], corpus: Corpus, found: _Mistakes) -> None:
     study |= {"unit": corpus.unit, "language": corpus.language, "fingerprint": content}
 
 
-def _relations(study: dict[str, Any], corpus: Corpus, found: _Mistakes) -> None:
-    with found.at("study.set"):
+def _relations(study: dict[str, Any], corpus: Corpus, faults: _Mistakes) -> None:
+    with faults.at("study.set"):
         named = {name: values for name, values in study["set"].items() if values}
         study["set"] = {get_relation(study["task"], name).name: values for name, values in named.items()}
-    with found.at("study.set" if study["set"] and not study["relations"] else "study.relations"):
+    with faults.at("study.set" if study["set"] and not study["relations"] else "study.relations"):
         study["relations"] = [relation.name for relation in relations_planned(corpus, study)]
-        with found.at("study.valid"):
+        with faults.at("study.valid"):
             check_limits_used(study["valid"], study["relations"])
-        with found.at("study.set"):
+        with faults.at("study.set"):
             if unused := sorted(set(study["set"]) - set(study["relations"])):
                 run = with_commas(study["relations"])
                 raise AuditError(f"{unused[0]} is not among the relations that are run: {run}")
 
 
-def _primary(report: dict[str, Any], study: Mapping[str, Any], names: Mapping[str, str], found: _Mistakes) -> None:
+def _primary(report: dict[str, Any], study: Mapping[str, Any], names: Mapping[str, str], faults: _Mistakes) -> None:
     """Check the primary comparison: two of the systems, by the names they are run under, and one of the relations."""
     named, relation = report["primary"], report["primary_relation"]
-    with found.at("report.primary"):
+    with faults.at("report.primary"):
         primary_named(named, relation)
         for system in named or ():
             if system not in names and system not in names.values():
                 raise AuditError(f"{short(system)} is not among the systems: {with_commas(names)}")
         report["primary"] = named and [names.get(system, system) for system in named]
-    with found.at("report.primary_relation"):
+    with faults.at("report.primary_relation"):
         if relation is not None and study["relations"] and relation not in study["relations"]:
             raise AuditError(f"{short(relation)} is not among the relations: {with_commas(study['relations'])}")
 

@@ -171,7 +171,7 @@ def plan_adherence(
     seed and limit; `studies` and `samples` are rows of these tables."""
     plans, sampled = all_versions(connection), {sample["study_id"]: sample for sample in samples}
     began = dict(connection.execute(select(study_table.c.id, study_table.c.created_at)).all())
-    found = []
+    adherence = []
     for study in studies:
         for history in plans.values():
             if any(belongs(study, version.content) for version in history):
@@ -182,8 +182,8 @@ def plan_adherence(
                 judgements, before = judgements_of(connection, id), judgements_of(connection, id, binding.at)
                 deviates = tuple(deviations(connection, study, sampled.get(id), binding.content))
                 standing = (judgements, before if frozen else None, in_utc(began[id]), changed, deviates)
-                found.append(PlanAdherence(id, binding, history[-1].version, *standing))
-    return found
+                adherence.append(PlanAdherence(id, binding, history[-1].version, *standing))
+    return adherence
 
 
 def belongs(study: Mapping[str, Any], content: Mapping[str, Any]) -> bool:

@@ -60,8 +60,8 @@ def offer_system(name: str, make: Callable[[], System]) -> None:
 
 def offered(name: str) -> Callable[[], System] | None:
     """Return what makes the caller's system of this name; None where the caller offered none."""
-    found = SYSTEMS.find(name.partition(":")[0])
-    return SYSTEMS.get(name) if found is not None and found.origin == _CALLER else None
+    entry = SYSTEMS.find(name.partition(":")[0])
+    return SYSTEMS.get(name) if entry is not None and entry.origin == _CALLER else None
 
 
 def systems_of(spec: str) -> list[str]:
@@ -74,15 +74,15 @@ def systems_of(spec: str) -> list[str]:
 def is_own(spec: str) -> bool:
     """Return whether a spec names code of the user's or of a plug-in, which may do anything when it is loaded."""
     name, colon, _ = without_version(spec).partition(":")
-    found = SYSTEMS.find(name)
-    return bool(colon) if found is None else found.origin not in _OWN
+    entry = SYSTEMS.find(name)
+    return bool(colon) if entry is None else entry.origin not in _OWN
 
 
 def is_fixed(spec: str) -> bool:
     """Return whether the version of a system says all that its outputs depend on: one of audit's that takes no file and
     asks no other machine."""
-    found = SYSTEMS.find(without_version(spec))
-    return found is not None and found.origin == "" and found.listed
+    entry = SYSTEMS.find(without_version(spec))
+    return entry is not None and entry.origin == "" and entry.listed
 
 
 def get_system(spec: str, seconds: float | None = None, task: str | None = None) -> System:
@@ -117,22 +117,22 @@ def without_version(spec: str) -> str:
 
 def _get_system(spec: str, seconds: float | None, task: str | None) -> System:
     name, colon, argument = spec.partition(":")
-    found, load = SYSTEMS.find(name), import_module("audit.systems.own").load
+    entry, load = SYSTEMS.find(name), import_module("audit.systems.own").load
     told = {"tasks": (task,)} if task else {}
-    if found is None and colon:
+    if entry is None and colon:
         return load(spec, seconds, told=told)  # type: ignore[no-any-return]
-    if found is None or (colon and not found.argument):
+    if entry is None or (colon and not entry.argument):
         raise SYSTEMS.unknown(spec)
-    if found.origin not in _OWN:
+    if entry.origin not in _OWN:
 
         def find() -> tuple[Any, ModuleType]:  # A class is created, a function called where there is an argument
             obj: Any = SYSTEMS.get(name)
             obj = obj(*[argument] * bool(colon)) if isclass(obj) or colon else obj
-            return obj, sys.modules.get(found.module) or ModuleType(found.module)
+            return obj, sys.modules.get(entry.module) or ModuleType(entry.module)
 
         return load(spec, seconds, find)  # type: ignore[no-any-return]
-    if found.argument[:1] not in ("", "[") and not colon:
-        raise AuditError(f"system {name!r} needs what it works with behind a colon: {name}:{found.argument}")
+    if entry.argument[:1] not in ("", "[") and not colon:
+        raise AuditError(f"system {name!r} needs what it works with behind a colon: {name}:{entry.argument}")
     return SYSTEMS.get(name)(*[argument] * bool(colon))
 
 
@@ -144,7 +144,7 @@ def all_systems(task: str | None = None) -> list[System]:
         if entry.listed and entry.argument[:1] in ("", "["):
             with SYSTEMS.tolerant(entry):
                 systems.append(get_system(entry.name))
-    return [system for system in systems if any(matches(one, task) for one in system.tasks)]
+    return [system for system in systems if any(matches(own_task, task) for own_task in system.tasks)]
 
 
 def listing(task: str | None = None) -> list[dict[str, object]]:

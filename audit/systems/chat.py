@@ -293,8 +293,8 @@ class ChatClient:
         rows = [json.dumps({"custom_id": str(place), **about, "body": body}) for place, body in enumerate(bodies)]
         batches, name = f"{self._base}/batches", fingerprint(["\n".join(rows)])
         listed = (await self._sent("GET", f"{batches}?limit=100"))["data"]
-        same = (one for one in listed if (one.get("metadata") or {}).get("audit") == name)
-        if (batch := next((one for one in same if one["status"] not in _FAILED), None)) is None:
+        same = (entry for entry in listed if (entry.get("metadata") or {}).get("audit") == name)
+        if (batch := next((entry for entry in same if entry["status"] not in _FAILED), None)) is None:
             window = {"endpoint": about["url"], "completion_window": "24h", "metadata": {"audit": name}}
             file = await self._upload("\n".join(rows))
             batch = await self._sent("POST", batches, {"input_file_id": file, **window})
@@ -464,9 +464,9 @@ class Chat(OverHttp):
         return sum(_characters(self.messages(item)) for item in inputs)
 
     async def ask(self, inputs: Sequence[Input]) -> list[Output]:
-        asked = [item for item in inputs if not self.lacks(item)]
-        conversations = [self.messages(item) for item in asked]
-        if self.file.batch and len(asked) > _FEW:
+        to_ask = [item for item in inputs if not self.lacks(item)]
+        conversations = [self.messages(item) for item in to_ask]
+        if self.file.batch and len(to_ask) > _FEW:
             replies = await self.client.ask_batch(conversations, self.key, self._form, self.file.batch)
         else:
             replies = [await self.client.ask(messages, self.key, self._form) for messages in conversations]

@@ -388,7 +388,7 @@ def _names(cloud: Cloud, document: Any, spans: Callable[[Any], Iterable[tuple[in
 def _proper_names_of_google(document: Any) -> Iterable[tuple[int, int, str]]:
     """Proper names alone: "president" is a mention, too."""
     for entity in document["entities"]:
-        for text in (one["text"] for one in entity["mentions"] if one["type"] == "PROPER"):
+        for text in (mention["text"] for mention in entity["mentions"] if mention["type"] == "PROPER"):
             start = text.get("beginOffset", 0)
             yield start, start + len(text["content"]), entity["type"]
 

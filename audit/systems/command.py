@@ -111,10 +111,10 @@ class Command(FromFile):
 def _said_by(command: Sequence[str], sent: bytes, patience: float) -> tuple[str, str, str]:
     """Return what a program writes on stdout and stderr when it is sent this, and how it ended where that was not by
     itself with status 0. Whatever it started is ended with it. Raises AuditError where it cannot be started."""
-    with TemporaryFile() as given, TemporaryFile() as written, TemporaryFile() as errors:
-        given.write(sent)
-        given.seek(0)
-        files = {"stdin": given, "stdout": written, "stderr": errors}
+    with TemporaryFile() as typed, TemporaryFile() as written, TemporaryFile() as errors:
+        typed.write(sent)
+        typed.seek(0)
+        files = {"stdin": typed, "stdout": written, "stderr": errors}
         try:
             process = subprocess.Popen(list(command), **files, start_new_session=True)  # type: ignore[call-overload]
         except (OSError, ValueError) as problem:

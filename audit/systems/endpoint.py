@@ -272,10 +272,10 @@ class Asking:
         self._given_up = self._given_up or f"{why}, so this run asks it no more"
 
 
-def asking_of(asked: Any) -> Asking:
+def asking_of(system: Any) -> Asking:
     """Return the way to the machine of a system, or of a file that describes one, at the pace that it says."""
     pace: dict[str, Any] = {"tries": TRIES, "patience": PATIENCE, "rate": None}
-    return Asking(getattr(asked, "concurrency", 1), **{name: getattr(asked, name, pace[name]) for name in pace})
+    return Asking(getattr(system, "concurrency", 1), **{name: getattr(system, name, pace[name]) for name in pace})
 
 
 # Requests

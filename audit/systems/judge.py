@@ -88,23 +88,23 @@ class Answered:
     text: str | None = None
 
 
-def variant_of(asked: Asked, number: int) -> Asked | None:
+def variant_of(question: Asked, number: int) -> Asked | None:
     """Return the same question in another way (`VARIANTS`); None where there is none: a single text has no order."""
-    name, changed = VARIANTS[number], replace(asked, variant=number)
+    name, changed = VARIANTS[number], replace(question, variant=number)
     if name == "labels":
-        return replace(changed, labels=asked.labels[::-1])
+        return replace(changed, labels=question.labels[::-1])
     if name == "wording":
-        return replace(changed, question=_OTHER_WORDS.get(asked.kind, _OTHER_WORDS["input"]))
+        return replace(changed, question=_OTHER_WORDS.get(question.kind, _OTHER_WORDS["input"]))
     if name == "as people":
         return changed
-    if len(asked.parts) < 2:
+    if len(question.parts) < 2:
         return None
-    parts = asked.parts[::-1]
-    if asked.task != "similarity":
+    parts = question.parts[::-1]
+    if question.task != "similarity":
         return replace(changed, parts=parts)
     # Texts that play the same part: each takes the other's name.
-    parts = tuple(replace(part, name=other.name) for part, other in zip(parts, asked.parts, strict=True))
-    return replace(changed, parts=parts, texts=asked.texts[::-1])
+    parts = tuple(replace(part, name=other.name) for part, other in zip(parts, question.parts, strict=True))
+    return replace(changed, parts=parts, texts=question.texts[::-1])
 
 
 def read_answer(text: str, labels: Sequence[str]) -> Answered:
@@ -124,21 +124,21 @@ class Judge(Described):
         self._call = call
         self.concurrency = int(getattr(call, "concurrency", 1))
 
-    async def answer(self, asked: Asked) -> Answered:
+    async def answer(self, question: Asked) -> Answered:
         """Return what is answered; an error for whatever is raised or returned instead."""
         try:
             with contained():
-                returned = self._call(asked)
+                returned = self._call(question)
             if isawaitable(returned):
                 returned = await returned
         except Exception as problem:
             return Answered(error=message(problem)[:LONGEST])
-        if isinstance(returned, Answered) and returned.label in (None, UNSURE, *asked.labels):
+        if isinstance(returned, Answered) and returned.label in (None, UNSURE, *question.labels):
             return returned
         returned = returned.label if isinstance(returned, Answered) else returned
         if not isinstance(returned, str):
             return Answered(error=f"returned {shown(returned)}; it must be a label, or 'unsure'")
-        return read_answer(returned, asked.labels)
+        return read_answer(returned, question.labels)
 
     async def close_async(self) -> None:
         """Let go of what is held."""
@@ -168,19 +168,19 @@ class ChatJudge:
         self.settings = {**self.client.settings, "prompt": prompt}
         self._asking: Asking | None = None
 
-    async def __call__(self, asked: Asked) -> Answered:
+    async def __call__(self, question: Asked) -> Answered:
         """Return what came of one conversation; again where there was no answer, as far as the file allows."""
         self._asking = self._asking or asking_of(self.file)
         system = [{"role": "system", "content": self.file.system}] if self.file.system.strip() else []
-        messages = [*system, {"role": "user", "content": asked.prompt(self.file.guideline)}]
-        form = {"type": "string", "enum": [*asked.labels, UNSURE]}
+        messages = [*system, {"role": "user", "content": question.prompt(self.file.guideline)}]
+        form = {"type": "string", "enum": [*question.labels, UNSURE]}
         try:
             reply = await self._asking.ask(partial(self.client.ask, messages, "label", form))
         except AuditError as problem:
             return Answered(error=str(problem), text="" if isinstance(problem, BadOutput) else None)
         if reply.problem:
             return Answered(error=reply.problem, text=reply.text[:LONGEST])
-        answered = read_answer(reply.text, asked.labels)
+        answered = read_answer(reply.text, question.labels)
         reasoning = reply.details.get("reasoning", "")[:LONGEST]
         return replace(answered, text=reasoning or None) if answered.label else answered
 
@@ -219,7 +219,7 @@ def same_model(judge: tuple[str, str, Mapping[str, Any]], system: tuple[str, str
     outputs: the same name of a model, wherever it is asked; without one the same address; without both the same name.
     """
     for key in ("model", "url"):
-        first, second = (str(one[2].get(key) or "").strip().rstrip("/").casefold() for one in (judge, system))
+        first, second = (str(pair[2].get(key) or "").strip().rstrip("/").casefold() for pair in (judge, system))
         if first and second:
             return first == second
     return judge[0] == system[0]

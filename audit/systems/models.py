@@ -154,9 +154,9 @@ class PipelineFile(UserModel):
 def transformers(argument: str) -> System:
     """Return the system `transformers:ARGUMENT`; of a model that translates the one that `seq2seq:` names, which knows
     how models are told languages."""
-    made = Pipeline(argument)
-    if made.tasks != ("translation",):
-        return made
+    pipeline = Pipeline(argument)
+    if pipeline.tasks != ("translation",):
+        return pipeline
     system: System = registry.systems.get("seq2seq")(argument)
     return system
 
@@ -389,8 +389,8 @@ class Pipeline:
         return Output(task.together(chosen), math.prod(max(value, 1 - value) for value in values))
 
     def _too_long(self, item: Input) -> Output:
-        asked = len(self._tokenizer(item.texts[-1], "", verbose=False)["input_ids"])
-        return Output(error=f"the second text has {asked:,} tokens, the model reads {self.longest:,} with the first")
+        tokens = len(self._tokenizer(item.texts[-1], "", verbose=False)["input_ids"])
+        return Output(error=f"the second text has {tokens:,} tokens, the model reads {self.longest:,} with the first")
 
     def _similarities(self, inputs: Sequence[Input]) -> list[Output]:
         """Return the cosine of two texts' vectors (the mean of the tokens' or the first one's), 0 where it is negative.

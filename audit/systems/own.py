@@ -199,7 +199,7 @@ class Own(Described):
         if self._predict is None:
             call: Any = self.object
             spread = self._returns == "translation"
-            return [self._output(call(*asked) if spread else call(asked), asked) for asked in arguments]
+            return [self._output(call(*argument) if spread else call(argument), argument) for argument in arguments]
         returned = self._predict(arguments)
         try:
             values = list(returned)

@@ -72,13 +72,13 @@ def labelled(path: Path, _changed: int) -> Labelled:
     if any(seconds) and not all(seconds):
         raise BadFile(f"{path}: row {rows[seconds.index('')].key} has no text_b, and others do; give it one")
     golds = [str(row.gold) for row in rows]
-    known = _tasks_with(tuple(dict.fromkeys(golds)), 2 if any(seconds) else 1)
-    if not known and any(seconds):
+    tasks_there = _tasks_with(tuple(dict.fromkeys(golds)), 2 if any(seconds) else 1)
+    if not tasks_there and any(seconds):
         raise BadFile(f"{path}: no task on pairs, such as inference, has the labels {', '.join(sorted(set(golds)))}")
-    spelling = list(known.values())[-1] if known else {gold: gold for gold in golds}
+    spelling = list(tasks_there.values())[-1] if tasks_there else {gold: gold for gold in golds}
     scheme = [] if any(seconds) else [f"classification/{','.join(sorted(set(spelling.values())))}"]
     texts = tuple((row.input.text, *filter(None, [second])) for row, second in zip(rows, seconds, strict=True))
-    tasks = tuple(dict.fromkeys([*known, *scheme]))
+    tasks = tuple(dict.fromkeys([*tasks_there, *scheme]))
     return Labelled(texts, tuple(spelling[gold] for gold in golds), tasks, corpus.fingerprint())
 
 
@@ -124,8 +124,8 @@ class Logreg:
     def terms(self, texts: Sequence[str]) -> list[str]:
         """Return the terms of a text or pair, each as often as it is there."""
         words = tokens(texts[-1])
-        known = set(tokens(texts[0]))
-        return [*words, *map(" ".join, pairwise(words)), *(f"{word} ∉" for word in words if word not in known)]
+        of_first = set(tokens(texts[0]))
+        return [*words, *map(" ".join, pairwise(words)), *(f"{word} ∉" for word in words if word not in of_first)]
 
     def traits(self, texts: Sequence[str]) -> list[float]:
         """Return what else is known of a pair, as numbers of about 0 to 1; nothing of a single text."""
@@ -230,7 +230,9 @@ class Keywords(Ready):
         path = Path(path)
         words = toml_of(path, read_text(path), _HELP)
         for label, of_label in words.items():
-            is_list = isinstance(of_label, list) and all(isinstance(one, str) and one.strip(" *") for one in of_label)
+            is_list = isinstance(of_label, list) and all(
+                isinstance(word, str) and word.strip(" *") for word in of_label
+            )
             if not is_list or not label.strip() or "," in label:
                 refuse(path, [(label, f"must be a list of words in quotes, of a label without commas; {_HELP}")])
         if len({label.casefold() for label in words}) < max(2, len(words)) or not any(words.values()):

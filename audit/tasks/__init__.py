@@ -156,8 +156,8 @@ def labels_to_write(task: Task) -> tuple[str, ...]:
 
 def takes_several(tasks: Iterable[str]) -> bool:
     """Return whether a text may have several labels in one of these tasks, or might, by a scheme to come."""
-    found = [task for task in map(get_task, tasks) if isinstance(task, Classification)]
-    return any(task.multiple or not task.scheme for task in found)
+    classifications = [task for task in map(get_task, tasks) if isinstance(task, Classification)]
+    return any(task.multiple or not task.scheme for task in classifications)
 
 
 def labels_together(labels: Iterable[str], tasks: Iterable[str]) -> str:

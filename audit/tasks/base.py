@@ -105,9 +105,9 @@ class Wording:
     def over(self, other: "Wording") -> "Wording":
         """Return these words, and those of the other where these say nothing."""
         said: dict[str, Any] = {}
-        for one in fields(Wording):
-            own, under = getattr(self, one.name), getattr(other, one.name)
-            said[one.name] = {**under, **own} if isinstance(own, Mapping) else own or under
+        for part in fields(Wording):
+            own, under = getattr(self, part.name), getattr(other, part.name)
+            said[part.name] = {**under, **own} if isinstance(own, Mapping) else own or under
         return Wording(**said)
 
 

@@ -62,8 +62,8 @@ class Classification:
         folded = {str(name).strip().casefold() for name in names}
         if folded == {NONE_OF_THEM} or not names:
             return NONE_OF_THEM
-        known = folded <= {part.casefold() for part in self.parts}
-        return PLUS.join(part for part in self.parts if part.casefold() in folded) if known else None
+        all_parts = folded <= {part.casefold() for part in self.parts}
+        return PLUS.join(part for part in self.parts if part.casefold() in folded) if all_parts else None
 
     def checked(self, output: Output) -> Output:
         label = output.label

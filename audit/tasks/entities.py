@@ -63,8 +63,8 @@ def read_spans(written: str) -> tuple[Span, ...] | None:
     if lists := re.findall(r'\[(\d+), ?(\d+), ?"([^"]+)"\]', written):  # JSON's lists, one or several
         return flat(map(_span, lists))
     by_plus = re.fullmatch(r"\d+\+\d+\+[^+;]+(?:\+\d+\+\d+\+[^+;]+)*", written)
-    found = re.findall(r"(\d+)\+(\d+)\+([^+]+)" if by_plus else r"(?:^|;)\s*(\d+)-(\d+) ([^;]*[^;\s])", written)
-    return flat(map(_span, found)) if by_plus or len(found) == written.count(";") + 1 else None
+    parts = re.findall(r"(\d+)\+(\d+)\+([^+]+)" if by_plus else r"(?:^|;)\s*(\d+)-(\d+) ([^;]*[^;\s])", written)
+    return flat(map(_span, parts)) if by_plus or len(parts) == written.count(";") + 1 else None
 
 
 def _span(part: Any) -> Span:
@@ -150,8 +150,8 @@ class EntityTask:
         """Return the task's kind of a word for it; empty: one that the task does not have; None: an unknown one."""
         bare = re.sub(r"^[BIESLU]-", "", word.strip()).casefold()
         own = next((kind for kind in self.labels if kind.casefold() == bare), None)
-        known = WORDS.get(bare)
-        return own or (known if known is None or known in iter(self.labels) else "")
+        of_word = WORDS.get(bare)
+        return own or (of_word if of_word is None or of_word in iter(self.labels) else "")
 
     def read_label(self, written: str) -> str | None:
         """Return the answer that a file, a system or a person wrote; None for what is none."""
@@ -211,13 +211,13 @@ _LETTERS = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]{2}")
 
 def matches(output: str, answer: str) -> tuple[int, int, int]:
     """Return how many spans of an output are right, how many it has, and how many the answer has."""
-    found, right = ({*(read_spans(label) or ())} for label in (output, answer))
-    return len(found & right), len(found), len(right)
+    marked, right = ({*(read_spans(label) or ())} for label in (output, answer))
+    return len(marked & right), len(marked), len(right)
 
 
-def f1(right: int, found: int, there: int) -> float:
+def f1(right: int, marked: int, there: int) -> float:
     """Return the harmonic mean of precision and recall; 1 where there is nothing to find and nothing was found."""
-    return 2 * right / (found + there) if found + there else 1.0
+    return 2 * right / (marked + there) if marked + there else 1.0
 
 
 # Where spans are in a text that was changed.
@@ -240,7 +240,7 @@ def moved(spans: Sequence[Span], before: str, after: str) -> tuple[Span, ...] | 
         if left >= right:
             return None
         result.append(Span(new[left][0], new[right - 1][1], kind))
-    apart = all(one.end <= other.start for one, other in pairwise(result))
+    apart = all(span.end <= other.start for span, other in pairwise(result))
     return tuple(result) if apart else None
 
 
@@ -304,8 +304,8 @@ def rates(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, float]]:
     `all`."""
     counts: dict[str, Counter[str]] = {}
     for output, answer in pairs:
-        found, right = ({*(read_spans(label) or ())} for label in (output, answer))
-        for what, spans in (("found", found), ("there", right), ("right", found & right)):
+        marked, right = ({*(read_spans(label) or ())} for label in (output, answer))
+        for what, spans in (("found", marked), ("there", right), ("right", marked & right)):
             for kind in (kind for span in spans for kind in ("all", span.kind)):
                 counts.setdefault(kind, Counter())[what] += 1
     return {

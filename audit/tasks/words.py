@@ -65,14 +65,16 @@ def shipped_guideline(task: str, language: str = ENGLISH, subject: str = "") -> 
     """Return the guideline of questions about texts or outputs of a task, as audit or a plug-in brings it. Those of one
     task never share a version, whatever the texts are about. Raises AuditError for a plug-in's version that is no
     number."""
-    found, (base, _, scheme) = _task(task), task.partition("/")
-    if found is None or f"task.{base}.name" in catalogue(ENGLISH):
-        narrow = f"{base}-multiple" if _is_multiple(found) else f"{base}-{subject or scheme}"
+    registered, (base, _, scheme) = _task(task), task.partition("/")
+    if registered is None or f"task.{base}.name" in catalogue(ENGLISH):
+        narrow = f"{base}-multiple" if _is_multiple(registered) else f"{base}-{subject or scheme}"
         return read_guideline(narrow if narrow in GUIDELINES else base, language)
-    version = getattr(found, "guideline_version", 1)
+    version = getattr(registered, "guideline_version", 1)
     if type(version) is not int or version < 1:
-        raise AuditError(f"task {found.name} has guideline_version = {version!r}; it must be a whole number from 1")
-    text = wording_of(found, language).guideline.strip()
+        raise AuditError(
+            f"task {registered.name} has guideline_version = {version!r}; it must be a whole number from 1"
+        )
+    text = wording_of(registered, language).guideline.strip()
     return ShippedGuideline(version, text or read_guideline("general", language).text)
 
 
@@ -88,20 +90,20 @@ def _shipped(task: str, language: str, subject: str, _registered: int) -> Wordin
     """Return the words without a database's own, from plug-in, catalogue and guideline; what these lack is said in
     general words. `_registered` tells a task from another one that is registered in its place."""
     texts = catalogue(language)
-    found, (base, _, scheme) = _task(task), task.partition("/")
+    registered, (base, _, scheme) = _task(task), task.partition("/")
     common = {label: texts[f"label.{label}"] for label in ("unsure", "holds", "broken")}
-    if found is None:
+    if registered is None:
         return Wording(base, labels=common, texts=_texts(base, 2, language), output=texts["column.output"])
     labels = {
         label: texts.get(f"label.{base}-{scheme}.{label}") or texts.get(f"label.{base}.{label}", label)
-        for label in found.labels
+        for label in registered.labels
     }
-    question = texts.get(f"task.{base}.question_{subject}") or texts.get(f"task.{base}.question", found.question)
-    if _is_multiple(found):
+    question = texts.get(f"task.{base}.question_{subject}") or texts.get(f"task.{base}.question", registered.question)
+    if _is_multiple(registered):
         labels = {label: " + ".join(label.split("+")) for label in labels} | {NONE_OF_THEM: texts["label.none"]}
         question = texts[f"task.{base}.question_multiple"]
     unanswerable = texts.get(f"task.{base}.unanswerable", "")
-    words = wording_of(found, language).over(
+    words = wording_of(registered, language).over(
         Wording(
             texts.get(f"task.{base}.name", base),
             question,
@@ -112,8 +114,8 @@ def _shipped(task: str, language: str, subject: str, _registered: int) -> Wordin
     )
     return replace(
         words,
-        labels=common | {label: words.labels[label] for label in found.labels},
-        texts=words.texts if len(words.texts) == found.texts else _texts(base, found.texts, language),
+        labels=common | {label: words.labels[label] for label in registered.labels},
+        texts=words.texts if len(words.texts) == registered.texts else _texts(base, registered.texts, language),
         guideline=shipped_guideline(task, language, subject).text,
     )
 

@@ -42,7 +42,7 @@ def page() -> None:
     people = account_details(engine, by=account.id)
     st.header(t("menu.accounts"))
     st.dataframe(list(map(_row, people)), hide_index=True)
-    if any(one.role == "annotator" and not one.disabled for one in people):  # else what comes next says it
+    if any(person.role == "annotator" and not person.disabled for person in people):  # else what comes next says it
         _warn_of_unread(engine, account.id)
     session.show_last()
     _invite_form(engine, account.id)
@@ -116,7 +116,7 @@ def remember_link(what: str, secret: str, whose: int = 0) -> None:
 
 def show_links(what: str, whose: int = 0) -> None:
     """Show the links that were made for this, and for this account, the last one first."""
-    links = [link for *made, link in st.session_state.get(_LINKS, []) if made == [what, whose]]
+    links = [link for *kept_for, link in st.session_state.get(_LINKS, []) if kept_for == [what, whose]]
     for number, link in enumerate(reversed(links)):
         with st.container(border=True, key=f"new-link-{whose}-{number}" if whose or number else "new-link"):
             st.markdown(t(what))
@@ -124,23 +124,26 @@ def show_links(what: str, whose: int = 0) -> None:
 
 
 def _open_invitations(engine: Engine, by: int) -> None:
-    still_open = {one.id: one for one in invitations(engine, by=by)}
+    still_open = {invitation.id: invitation for invitation in invitations(engine, by=by)}
     if not still_open:
         return
     with st.expander(t("invite.open", count=len(still_open))):
         rows = [
             {
-                t("column.role"): t(f"role.{one.role}"),
-                t("column.languages"): one.languages.replace(",", ", ") or t("account.all_languages"),
-                t("invite.uses_left"): one.uses_left,
-                t("invite.expires"): f"{one.expires_at:%Y-%m-%d %H:%M} UTC",
-                t("invite.code"): one.code,
-                t("invite.by"): one.by or t("log.database"),
+                t("column.role"): t(f"role.{invitation.role}"),
+                t("column.languages"): invitation.languages.replace(",", ", ") or t("account.all_languages"),
+                t("invite.uses_left"): invitation.uses_left,
+                t("invite.expires"): f"{invitation.expires_at:%Y-%m-%d %H:%M} UTC",
+                t("invite.code"): invitation.code,
+                t("invite.by"): invitation.by or t("log.database"),
             }
-            for one in still_open.values()
+            for invitation in still_open.values()
         ]
         st.dataframe(rows, hide_index=True)
-        names = {id: f"{one.created_at:%Y-%m-%d %H:%M} UTC · {t(f'role.{one.role}')}" for id, one in still_open.items()}
+        names = {
+            id: f"{invitation.created_at:%Y-%m-%d %H:%M} UTC · {t(f'role.{invitation.role}')}"
+            for id, invitation in still_open.items()
+        }
         chosen = st.selectbox(t("invite.which"), list(names), format_func=names.__getitem__, key="invitation-to-end")
         if st.button(t("invite.end"), key="end-invitation"):
             st.session_state.pop(_LINKS, None)
@@ -149,7 +152,7 @@ def _open_invitations(engine: Engine, by: int) -> None:
 
 def _change_form(engine: Engine, by: int, people: list[Account]) -> None:
     st.header(t("accounts.change"))
-    by_id = {one.id: one for one in people}
+    by_id = {person.id: person for person in people}
     id = st.selectbox(t("welcome.name"), list(by_id), format_func=lambda id: by_id[id].name, key="change-who")
     chosen, name = by_id[id], by_id[id].name
     with st.form(f"edit-{id}"):

@@ -85,8 +85,8 @@ def _make_and_download(engine: Engine, account_id: int, kind: str, values: dict[
     if st.button(t(f"data.make_{kind}"), key=f"make-{kind}", icon=":material/inventory_2:"):
         st.session_state.pop(_READY, None)
         with session.changing(engine, account_id):
-            made = computed(engine, kind, {"by": account_id, **values}, recompute=True).value
-            file = Path(made)
+            written = computed(engine, kind, {"by": account_id, **values}, recompute=True).value
+            file = Path(written)
             try:
                 st.session_state[_READY] = (kind, file.name, file.read_bytes())
             finally:

@@ -88,19 +88,19 @@ def form(engine: Engine, account_id: int) -> None:
     st.header(t("form.title"))
     with session.showing_refusals():
         texts = _texts(engine)
-    asked = _asked(texts) if texts else None
-    systems = _systems(engine, account_id, texts, asked) if texts and asked else []
+    question = _asked(texts) if texts else None
+    systems = _systems(engine, account_id, texts, question) if texts and question else []
     people = _people(texts.size) if texts else 2
-    more = _more(engine, texts, asked) if texts and asked else {}
-    lacking = "texts" if texts is None else "labels" if asked is None else "" if systems else "systems"
+    more = _more(engine, texts, question) if texts and question else {}
+    lacking = "texts" if texts is None else "labels" if question is None else "" if systems else "systems"
     with st.container(horizontal=True, vertical_alignment="center"):
         icon = ":material/play_arrow:"
         pressed = st.button(t("form.run"), type="primary", disabled=bool(lacking), key="form-run", icon=icon)
         if lacking:
             st.caption(t(f"form.lacks_{lacking}"))
-    if pressed and texts and asked:
+    if pressed and texts and question:
         with session.changing(engine, account_id), st.spinner(t("form.storing")):
-            name = _store(engine, account_id, texts, asked, systems, people, more)
+            name = _store(engine, account_id, texts, question, systems, people, more)
             begin_job(engine, name, session.database_url(), by=account_id)
             for key in [key for key in st.session_state if str(key).startswith("form-")]:
                 del st.session_state[key]
@@ -133,8 +133,8 @@ def _texts(engine: Engine) -> Texts | None:
 
 
 def _corpus(engine: Engine) -> Texts:
-    known = {corpus.name: corpus for corpus in all_corpora() if corpus.needs() is None}
-    corpora = {**uploaded_here(engine), **known}
+    by_name = {corpus.name: corpus for corpus in all_corpora() if corpus.needs() is None}
+    corpora = {**uploaded_here(engine), **by_name}
     names = {name: f"{name} · {task_name(corpus.task)}" for name, corpus in corpora.items()}
     name = st.selectbox(t("form.texts"), list(names), format_func=names.__getitem__, **_untitled("corpus"))
     corpus = corpora[name]
@@ -271,18 +271,18 @@ def _file_labels(texts: Texts, task: str) -> dict[str, str]:
 # 3: systems.
 
 
-def _systems(engine: Engine, account_id: int, texts: Texts, asked: Asked) -> list[str]:
+def _systems(engine: Engine, account_id: int, texts: Texts, question: Asked) -> list[str]:
     _field(3, "systems")
     own = [
         name
         for name, system in offer_stored_systems(engine).items()
-        if any(matches(asked.task, task) for task in system.tasks)
+        if any(matches(question.task, task) for task in system.tasks)
     ]
-    here = [system for system in all_systems(asked.task) if system.needs() is None]
+    here = [system for system in all_systems(question.task) if system.needs() is None]
     listed = [system.name for system in here if {"*", *texts.languages} & {*system.languages}]
     for spec in served_functions():
         with session.showing_refusals():
-            own += [spec] if any(matches(asked.task, task) for task in get_system(spec).tasks) else []
+            own += [spec] if any(matches(question.task, task) for task in get_system(spec).tasks) else []
     options = [*listed, *own]
     chosen = [name for name in st.session_state.get(_SYSTEMS, [*listed[:2], *own]) if name in options]
     picked: list[str] = st.pills(
@@ -290,13 +290,13 @@ def _systems(engine: Engine, account_id: int, texts: Texts, asked: Asked) -> lis
     )
     st.session_state[_SYSTEMS] = picked
     with st.container(key="own-system"), st.popover(t("form.own_system"), icon=":material/add:"):
-        _own_system(engine, account_id, texts, asked)
+        _own_system(engine, account_id, texts, question)
     if said := st.session_state.pop("form-said", None):
         st.success(plain(said), icon=":material/check:")
     return picked
 
 
-def _own_system(engine: Engine, account_id: int, texts: Texts, asked: Asked) -> None:
+def _own_system(engine: Engine, account_id: int, texts: Texts, question: Asked) -> None:
     kinds: dict[Kind, str] = {"http": t("form.http"), "chat": t("form.chat")}
     kind: Kind = st.radio(t("form.kind"), list(kinds), format_func=kinds.__getitem__, **_kept("kind"))
     hint = "http://localhost:8000/v1" if kind == "chat" else "http://localhost:8000/classify"
@@ -313,12 +313,12 @@ def _own_system(engine: Engine, account_id: int, texts: Texts, asked: Asked) -> 
     st.caption(t("form.http_is" if kind == "http" else "form.functions"))
     if st.button(t("form.try_and_add"), type="primary", key="form-add"):
         with session.changing(engine, account_id):
-            content = describe(kind, asked.task, url, model, key or "")
+            content = describe(kind, question.task, url, model, key or "")
             system, began = made(kind, content), monotonic()
             with st.spinner(t("form.trying")):
-                output = get_task(asked.task).checked(try_system(system, texts.first))
+                output = get_task(question.task).checked(try_system(system, texts.first))
             milliseconds = f"{1000 * (monotonic() - began):,.0f}"
-            told = output_words(output.text or "", asked.task) or label_name(output.label or "", asked.task)
+            told = output_words(output.text or "", question.task) or label_name(output.label or "", question.task)
             name = store_system(engine, kind, content, by=account_id)
             st.session_state[_SYSTEMS] = [*dict.fromkeys([*st.session_state.get(_SYSTEMS, []), name])]
             st.session_state["form-said"] = t("form.added", name=name, answer=told or output.score, ms=milliseconds)
@@ -337,7 +337,7 @@ def _people(size: int) -> int:
     return people
 
 
-def _more(engine: Engine, texts: Texts, asked: Asked) -> dict[str, Any]:
+def _more(engine: Engine, texts: Texts, question: Asked) -> dict[str, Any]:
     """All else, with values that most studies keep."""
     with st.expander(t("form.more")):
         taken = {*_plans(engine), *(uploaded_here(engine) if texts.corpus is None else ())}
@@ -348,20 +348,21 @@ def _more(engine: Engine, texts: Texts, asked: Asked) -> dict[str, Any]:
         decides = {name: t(f"decide.{name}") for name in (WINNER, RELATIONS, NOTHING)}
         decide = right.selectbox(t("form.decide"), decides, format_func=decides.__getitem__, **_kept("decide"))
         fitting = {
-            relation.name: f"{relation.name} {summary(asked.task, relation.name, relation.summary)}"
-            for relation in sorted(all_relations(asked.task), key=lambda relation: relation.name)
+            relation.name: f"{relation.name} {summary(question.task, relation.name, relation.summary)}"
+            for relation in sorted(all_relations(question.task), key=lambda relation: relation.name)
             if relation.unit in (texts.unit, "any") and any(map(relation.speaks, texts.languages))
         }
         tests = st.multiselect(
             t("form.tests"), list(fitting), format_func=fitting.__getitem__,
-            placeholder=t("form.all_tests", count=len(fitting)), **_kept(f"tests-{asked.task}"),
+            placeholder=t("form.all_tests", count=len(fitting)), **_kept(f"tests-{question.task}"),
         )  # fmt: skip
         gold = texts.has_gold and st.toggle(t("form.gold"), help=t("form.gold_help"), **_kept("gold"))
-        if base_of(asked.task) == "classification" and texts.corpus is None:
+        if base_of(question.task) == "classification" and texts.corpus is None:
             st.toggle(t("form.several"), **_kept("several"))
         guideline = st.text_area(
             t("annotate.guideline"), max_chars=MOST[GUIDELINE], height=200,
-            placeholder=_usual_words(texts, asked.task).guideline, **_kept(f"guideline-{asked.task}-{texts.name}"),
+            placeholder=_usual_words(texts, question.task).guideline,
+            **_kept(f"guideline-{question.task}-{texts.name}"),
         )  # fmt: skip
     return {"name": name.strip(), "base": int(base), "decide": decide, "tests": tests, "gold": bool(gold),
             "guideline": guideline.strip()}  # fmt: skip
@@ -383,9 +384,15 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _store(
-    engine: Engine, account_id: int, texts: Texts, asked: Asked, systems: list[str], people: int, more: dict[str, Any]
+    engine: Engine,
+    account_id: int,
+    texts: Texts,
+    question: Asked,
+    systems: list[str],
+    people: int,
+    more: dict[str, Any],
 ) -> str:
-    words = {key: value for key, value in ((QUESTION, asked.question), (GUIDELINE, more["guideline"])) if value}
+    words = {key: value for key, value in ((QUESTION, question.question), (GUIDELINE, more["guideline"])) if value}
     name = more["name"] or texts.name
     if more["name"] in _plans(engine):
         raise AuditError(message("form.name_taken", name=name))
@@ -393,14 +400,16 @@ def _store(
     if corpus is None:
         ours = dict(zip(text_columns(len(texts.columns.texts)), texts.columns.texts, strict=True))
         ours |= {"gold": texts.columns.label} if texts.columns.label else {}
-        file = File(texts.file, texts.content, asked.task, Reading(ours, asked.labels), texts.languages[0], texts.unit)
+        file = File(
+            texts.file, texts.content, question.task, Reading(ours, question.labels), texts.languages[0], texts.unit
+        )
         corpus = store_corpus(engine, _free(_name(name), {*uploaded_here(engine)}), file, by=account_id).name
     with engine.connect() as connection:
-        if words and (answers := answers_under(connection, asked.task, corpus)):
+        if words and (answers := answers_under(connection, question.task, corpus)):
             raise AuditError(message("form.words_in_use", count=answers))
     content = {
         "name": name,
-        "study": {"task": asked.task, "corpus": corpus, "systems": systems, "relations": more["tests"] or None},
+        "study": {"task": question.task, "corpus": corpus, "systems": systems, "relations": more["tests"] or None},
         "sample": {"base": more["base"], "decide": more["decide"]},
         "judging": {"annotators": people, "gold": more["gold"]},
         "words": words,

@@ -49,7 +49,8 @@ def mark_names(
             "place": place, "language": shown.languages[0], "decides": before is not None,
             "pieces": _pieces(text, words), "runs": _runs(text, words),
             "kinds": [label_name(kind, shown.task, study_id=shown.study_id) for kind in kinds],
-            "before": _places(before or "", words, kinds), "choices": [_places(one, words, kinds) for one in answers],
+            "before": _places(before or "", words, kinds),
+            "choices": [_places(answer, words, kinds) for answer in answers],
             "words": {name: t(f"marks.{name}") for name in ("none", "remove", "choose", "store", "keys")},
         },
         on_answer_change=said,
@@ -81,12 +82,12 @@ def _runs(text: str, words: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _places(answer: str, words: Sequence[tuple[int, int]], kinds: Sequence[str]) -> list[tuple[int, int, int]]:
     """An answer as the component has it; a span that cuts a word has the whole word."""
-    found = []
+    spans = []
     for start, end, kind in read_spans(answer) or ():
         inside = [number for number, (first, behind) in enumerate(words) if first < end and start < behind]
         if inside and kind in kinds:
-            found.append((inside[0], inside[-1], list(kinds).index(kind)))
-    return found
+            spans.append((inside[0], inside[-1], list(kinds).index(kind)))
+    return spans
 
 
 @cache

@@ -74,14 +74,14 @@ def _card() -> None:
 def _list(engine: Engine, account_id: int) -> None:
     wanted = _filters(engine, account_id)
     trail = trail_of(_TRAIL, wanted)
-    found = own_answers(engine, account_id, wanted, trail[-1], SIZE)
-    if not found.answers:
+    page = own_answers(engine, account_id, wanted, trail[-1], SIZE)
+    if not page.answers:
         st.info(t("own.nothing" if wanted == OwnFilter() and len(trail) == 1 else "own.nothing_found"))
     with st.container(key="own-rows", gap="xsmall"):
-        for entry in found.answers:
+        for entry in page.answers:
             _row(entry)
-    if len(trail) > 1 or found.next is not None:
-        pager(trail, found.next, ("own.newer", "own.older"))
+    if len(trail) > 1 or page.next is not None:
+        pager(trail, page.next, ("own.newer", "own.older"))
 
 
 def _filters(engine: Engine, account_id: int) -> OwnFilter:

@@ -77,12 +77,16 @@ def _agreement(engine: Engine, account_id: int) -> None:
     st.caption(t("dashboard.agreement_legend", items=f"{report['items']:,}", people=len(report["annotators"])))
     columns = ("estimate", "low", "high")
     rows = [
-        (t(f"coefficient.{one['name']}"), *(number(one[name], 3) for name in columns), one["items"])
-        for one in report["coefficients"]
+        (
+            t(f"coefficient.{coefficient['name']}"),
+            *(number(coefficient[name], 3) for name in columns),
+            coefficient["items"],
+        )
+        for coefficient in report["coefficients"]
     ]
     heads = [t(f"column.{column}") for column in ("coefficient", *columns, "items")]
     show_table(Table(heads, rows), "coefficients")
-    for note in dict.fromkeys(filter(None, (one["note"] for one in report["coefficients"]))):
+    for note in dict.fromkeys(filter(None, (coefficient["note"] for coefficient in report["coefficients"]))):
         st.caption(plain(translated(note)))
     labels = [plain(label_name(label, report["task"])) for label in report["labels"]]
     confused = zip(labels, report["confusions"], strict=True)
@@ -124,7 +128,9 @@ def _annotators(engine: Engine, account_id: int) -> None:
         st.info(t("quality.nobody"))
         return
     heads = ("welcome.name", *(f"measure.{name}" for name in ("judgements", *SHARES, "seconds", "fast", "training")))
-    show_table(Table([t(head) for head in heads], [_row(one) for one in report["annotators"]]), "annotators")
+    show_table(
+        Table([t(head) for head in heads], [_row(annotator) for annotator in report["annotators"]]), "annotators"
+    )
     st.caption(t("quality.columns"))
     if report["alpha"] is not None:
         st.caption(t("quality.alpha", alpha=f"{report['alpha']:.3f}"))
@@ -133,11 +139,12 @@ def _annotators(engine: Engine, account_id: int) -> None:
         st.code(signature_line(report["signature"]), language=None, wrap_lines=True)
 
 
-def _row(one: dict[str, Any]) -> tuple[Any, ...]:
-    speed, training = one["speed"], one["training"]
+def _row(annotator: dict[str, Any]) -> tuple[Any, ...]:
+    speed, training = annotator["speed"], annotator["training"]
     passed = t("quality.passed" if training["passed"] else "quality.not_passed", count=training["attempts"])
     return (
-        one["annotator"], one["judgements"], *(estimate(one[name]) for name in SHARES), number(speed["seconds"], 1),
+        annotator["annotator"], annotator["judgements"],
+        *(estimate(annotator[name]) for name in SHARES), number(speed["seconds"], 1),
         speed["fast"]["value"], passed if training["attempts"] else UNKNOWN,
     )  # fmt: skip
 
@@ -160,7 +167,7 @@ def _controls(engine: Engine, account_id: int) -> None:
     with engine.connect() as connection:
         settings = settings_of(connection)
     questions, now = known_questions(engine, by=account_id), qualification(engine, by=account_id)
-    hidden = sum(one.purpose == GOLD for one in questions)
+    hidden = sum(control.purpose == GOLD for control in questions)
 
     def hide(on: bool) -> None:
         if on and not hidden:
@@ -178,14 +185,20 @@ def _controls(engine: Engine, account_id: int) -> None:
     )
     if questions:
         heads = [t(f"known.{head}") for head in ("purpose", "text", "answer", "explanation", "judged")]
-        st.dataframe([dict(zip(heads, _known(one), strict=True)) for one in questions], hide_index=True)
+        st.dataframe([dict(zip(heads, _known(control), strict=True)) for control in questions], hide_index=True)
     st.caption(t("known.what"))
 
 
-def _known(one: KnownQuestion) -> tuple[Any, ...]:
-    output = [output_words(one.output, one.task)] if one.output else []
-    text = in_language(" | ".join([*one.texts, *output]), direction(Input(one.texts, one.languages)))
-    return t(f"known.{one.purpose}"), text, label_names(one.allowed, one.task), one.explanation, one.judged
+def _known(control: KnownQuestion) -> tuple[Any, ...]:
+    output = [output_words(control.output, control.task)] if control.output else []
+    text = in_language(" | ".join([*control.texts, *output]), direction(Input(control.texts, control.languages)))
+    return (
+        t(f"known.{control.purpose}"),
+        text,
+        label_names(control.allowed, control.task),
+        control.explanation,
+        control.judged,
+    )
 
 
 def _switch(

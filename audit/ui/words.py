@@ -61,10 +61,10 @@ def page() -> None:
 def _texts(connection: Connection, uploaded: Iterable[Corpus]) -> list[tuple[str, str]]:
     """Return (task, corpus) of studies, plans and uploaded texts that can be given words: they are best set before the
     first question is asked."""
-    found = {(row.task, row.corpus) for row in connection.execute(select(study.c.task, study.c.corpus))}
+    pairs = {(row.task, row.corpus) for row in connection.execute(select(study.c.task, study.c.corpus))}
     plans = (version.content["study"] for history in all_versions(connection).values() for version in history)
-    found |= {(plan["task"], plan["corpus"]) for plan in plans} | {(corpus.task, corpus.name) for corpus in uploaded}
-    return sorted((task, corpus) for task, corpus in found if has_words(task))
+    pairs |= {(plan["task"], plan["corpus"]) for plan in plans} | {(corpus.task, corpus.name) for corpus in uploaded}
+    return sorted((task, corpus) for task, corpus in pairs if has_words(task))
 
 
 def _form(engine: Engine, account_id: int, of: tuple[str, str], code: str, stored: WordsVersion, answers: int) -> None:

@@ -284,8 +284,8 @@ _SENTENCES = 20
 
 def _pairs(key: str, first: str, second: str, pair: str, cluster: str) -> Iterator[Row]:
     """Yield the row of two texts, unless one says too little, or they are copies of each other."""
-    one, other = letters(first), letters(second)
-    if min(len(one), len(other)) >= _SHORTEST and one != other and has_chinese(first) and has_chinese(second):
+    own, other = letters(first), letters(second)
+    if min(len(own), len(other)) >= _SHORTEST and own != other and has_chinese(first) and has_chinese(second):
         yield Row(key, Input.of(first, second, language="zh"), cluster=cluster, attributes={"pair": pair})
 
 

@@ -146,9 +146,9 @@ def _replaced(word: str, others: Mapping[str, str]) -> Iterator[str]:
 
 
 def _swaps(word: str) -> Iterator[str]:
-    for at, (one, other) in enumerate(pairwise(word)):
-        if one != other:
-            yield word[:at] + other + one + word[at + 2 :]
+    for at, (left, other) in enumerate(pairwise(word)):
+        if left != other:
+            yield word[:at] + other + left + word[at + 2 :]
 
 
 _in_words = partial(in_chinese, family=_NOISE, reads_words=True, version="2")
@@ -276,8 +276,8 @@ def last_mark(text: Analysis, choices: random.Random) -> str | None:
     asks = pattern("asking").search
     if re.search(r"[\u4e00-\u9fff]\Z", body):
         return f"{body}。" if "，" in body and not asks(body) else None
-    asked = re.search(r"[\u4e00-\u9fff][？?]\Z", body) and asks(re.split("[，。！；,]", body)[-1])
-    return body[:-1] if asked or re.search(r"[^\s。.…！!？?]。\Z", body) else None
+    is_question = re.search(r"[\u4e00-\u9fff][？?]\Z", body) and asks(re.split("[，。！；,]", body)[-1])
+    return body[:-1] if is_question or re.search(r"[^\s。.…！!？?]。\Z", body) else None
 
 
 @_throughout("dates")

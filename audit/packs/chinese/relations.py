@@ -118,17 +118,17 @@ def in_simplified(rewrite: Callable[..., Rewritten | None]) -> Callable[..., Rew
         sides = list(zip(texts, plain, strict=True))
         if any(len(text.text) != len(other.text) for text, other in sides):
             return None
-        made = rewrite(plain, choices, **params)
-        if made is None or all(text is other for text, other in sides):
-            return made
+        rewritten = rewrite(plain, choices, **params)
+        if rewritten is None or all(text is other for text, other in sides):
+            return rewritten
         pairs = {
             text.text[slice(*match.span())]: new if text is other else opencc("s2tw").convert(new)
-            for old, new in made.words
+            for old, new in rewritten.words
             for text, other in sides
             for match in re.finditer(re.escape(old), other.text)
         }
         new_texts = tuple(replace_words(text.text, tuple(pairs.items())) for text in texts)
-        if any(simplified(new) != simplified(wanted) for new, wanted in zip(new_texts, made.texts, strict=True)):
+        if any(simplified(new) != simplified(wanted) for new, wanted in zip(new_texts, rewritten.texts, strict=True)):
             return None
         return Rewritten(new_texts, tuple(pairs.items()))
 
@@ -197,8 +197,8 @@ def name(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAUL
     if not candidates and any(pronoun in joined for pronoun in _PRONOUNS):
         candidates = [_exchange_pronouns]
     choices.shuffle(candidates)
-    made = (replace(tagged, joined, choices) for replace in candidates)
-    outside = (new for new in made if new and not any(_is_within_title(old, texts) for old, _ in new))
+    candidates_made = (replace(tagged, joined, choices) for replace in candidates)
+    outside = (new for new in candidates_made if new and not any(_is_within_title(old, texts) for old, _ in new))
     return next(filter(None, (exchange_words(tagged, new) for new in outside)), None)
 
 
@@ -218,19 +218,23 @@ def people(texts: Sequence[Analysis], sure: bool = False) -> list[str]:
                 evidence.setdefault(token.text, []).append(1 if sure else _evidence(text.tokens, at))
     return [
         name
-        for name, found in evidence.items()
-        if min(found) >= 0
-        and (max(found) or (len(name) > 2 and (len(found) > 2 or _is_usual(name))))
+        for name, signs in evidence.items()
+        if min(signs) >= 0
+        and (max(signs) or (len(name) > 2 and (len(signs) > 2 or _is_usual(name))))
         and not any(name != other and (name.startswith(other) or other.startswith(name)) for other in evidence)
     ]
 
 
 def _may_be_name(name: str) -> bool:
-    given = name[len(surname(name) or name) :]
-    if not 1 <= len(given) <= 2 or name in places() or not HAN.fullmatch(name):
+    given_name = name[len(surname(name) or name) :]
+    if not 1 <= len(given_name) <= 2 or name in places() or not HAN.fullmatch(name):
         return False
     titles = word_list("people", "titles") | word_list("people", "titles_after") | word_list("people", "kin")
-    return given not in titles and given[-1] not in lexicon("people")["no_given"] and given[0] not in "某姓老"
+    return (
+        given_name not in titles
+        and given_name[-1] not in lexicon("people")["no_given"]
+        and given_name[0] not in "某姓老"
+    )
 
 
 def _is_usual(name: str) -> bool:
@@ -271,23 +275,27 @@ def _evidence(tokens: Sequence[Token], at: int) -> int:
 def _rename_person(old: str, texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
     """Return a full name with another; the given name alone likewise."""
     family = surname(old) or ""
-    given, rest = old[len(family) :], joined.replace(old, "")
+    given_name, rest = old[len(family) :], joined.replace(old, "")
     tokens = [token for text in texts for token in text.tokens]
     keeps = family in _families_called_by(rest) or any(
         token.text != old and token.text[0] == family[0] and (token.tag == "nr" or token.text == family)
         for token in tokens
     )
-    names = lexicon("people")[f"given_{_gender(old, given, joined)}"].split()
+    names = lexicon("people")[f"given_{_gender(old, given_name, joined)}"].split()
     given_names = [name for name in names if name not in joined]
     if not given_names:
         return None
-    new_family = family if keeps else choices.choice([one for one in lexicon("people")["common"] if one != family])
+    new_family = (
+        family
+        if keeps
+        else choices.choice([family_name for family_name in lexicon("people")["common"] if family_name != family])
+    )
     new_given = choices.choice(given_names)
     renamed = ((old, new_family + new_given),)
-    if len(given) == 1 or given not in rest:
+    if len(given_name) == 1 or given_name not in rest:
         return renamed
-    alone = {token.tag for token in tokens if token.text == given}
-    return (*renamed, (given, new_given)) if alone == {"nr"} else None
+    alone = {token.tag for token in tokens if token.text == given_name}
+    return (*renamed, (given_name, new_given)) if alone == {"nr"} else None
 
 
 def _gender(name: str, given: str, joined: str) -> Gender:
@@ -439,7 +447,9 @@ def country(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEF
     tagged = [parted(text.tagged_by(tagger)) for text in texts]
     said = frozenset(token.text for text in tagged for token in text.tokens)
     sure = tagger != DEFAULT
-    candidates = [one for one in mentioned if one.name in said and _stands_alone(one, tagged, said, sure)]
+    candidates = [
+        candidate for candidate in mentioned if candidate.name in said and _stands_alone(candidate, tagged, said, sure)
+    ]
     return _one_replaced(tagged, {old.name: _stand_ins(old, said) for old in candidates}, choices)
 
 
@@ -548,8 +558,8 @@ def occupation(texts: Sequence[Analysis], choices: random.Random, tagger: str = 
     """
     mentioned = [name for name in occupations() if any(name in text.text for text in texts)]
     tagged = [text.tagged_by(tagger) for text in texts] if mentioned else []
-    found = {name: occupations()[name][0] for name in mentioned if _is_occupation(name, tagged)}
-    return _one_replaced(tagged, found, choices) if found else None
+    occupations_there = {name: occupations()[name][0] for name in mentioned if _is_occupation(name, tagged)}
+    return _one_replaced(tagged, occupations_there, choices) if occupations_there else None
 
 
 def _is_occupation(job: str, texts: Sequence[Analysis]) -> bool:
@@ -620,7 +630,8 @@ def _unpaired(outer: str, inner: str) -> str:
     """Return a pattern of texts in which a quotation lacks a mark, or holds another of its kind."""
     plain = f"[^{outer}{inner}]"
     kinds = [
-        f"{one[0]}(?:{plain}|{other[0]}{plain}*{other[1]})*{one[1]}" for one, other in ((outer, inner), (inner, outer))
+        f"{inside[0]}(?:{plain}|{other[0]}{plain}*{other[1]})*{inside[1]}"
+        for inside, other in ((outer, inner), (inner, outer))
     ]
     return rf"\A(?!(?:{plain}|{'|'.join(kinds)})*\Z)"
 
@@ -691,8 +702,8 @@ def synonym_pairs() -> Mapping[tuple[str, str], tuple[Pair, ...]]:
 
 
 def _wrong_thesaurus(params: Mapping[str, object]) -> str | None:
-    known = params["thesaurus"] in THESAURI
-    return None if known else f"thesaurus is {params['thesaurus']!r}; allowed are {', '.join(THESAURI)}"
+    is_thesaurus = params["thesaurus"] in THESAURI
+    return None if is_thesaurus else f"thesaurus is {params['thesaurus']!r}; allowed are {', '.join(THESAURI)}"
 
 
 _with_thesaurus = partial(
@@ -741,7 +752,7 @@ def _candidates(kind: str, texts: Sequence[Analysis], thesaurus: str, tagger: st
                 spots.setdefault(token.text, []).append((text.tokens, at))
                 if depth or not _is_word(text.tokens, at, kind):
                     barred.add(token.text)
-    found: dict[str, list[str]] = {}
+    by_word: dict[str, list[str]] = {}
     for word in spots.keys() - barred:
         best = None if thesaurus == "cilin" else chatopera_synonyms(word)  # all of the table score 1 in Cilin
         fitting = [
@@ -751,8 +762,8 @@ def _candidates(kind: str, texts: Sequence[Analysis], thesaurus: str, tagger: st
             and not any(pair.new in text.text for text in texts)
             and all(_fits(tokens, at, pair) and _stays(tokens, at, pair.new, tagger) for tokens, at in spots[word])
         ]
-        found |= {word: fitting} if fitting else {}
-    return found
+        by_word |= {word: fitting} if fitting else {}
+    return by_word
 
 
 def _is_word(tokens: Sequence[Token], at: int, kind: str) -> bool:

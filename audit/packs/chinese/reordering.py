@@ -162,8 +162,8 @@ def _are_listed(first: _Sentence, second: _Sentence) -> bool | None:
     if happened or any(item.has("pronouns") or item.has("adding") for item in (first, second)):
         return False
     # The share was set by reading what bodies of news give.
-    one, other = ([token.text for token in item.tokens if token.text not in "，。的"] for item in (first, second))
-    if Indel.normalized_similarity(one, other) >= 0.5:
+    own, other = ([token.text for token in item.tokens if token.text not in "，。的"] for item in (first, second))
+    if Indel.normalized_similarity(own, other) >= 0.5:
         return True
     alike = first.tokens[0].text == second.tokens[0].text
     return True if alike and (first.reports or first.tokens[0].tag[0] in "nj") else None

@@ -203,16 +203,16 @@ class JiebaTagger:
 
     def __call__(self, text: str) -> tuple[Token, ...]:
         """Tokens in order; white space is none."""
-        found: list[Token] = []
+        tagged: list[Token] = []
         at = 0
         for half, tag in self._cut(re.sub(r"(?<=\d)．(?=\d)", ".", text.translate(_HALF))):
             word = text[at : at + len(half)]
-            if word[0] in "…⋯—─" and found and found[-1].end == at and found[-1].text[-1] == word[0]:
-                found[-1] = Token(found[-1].text + word, "w", found[-1].start, at + len(word))
+            if word[0] in "…⋯—─" and tagged and tagged[-1].end == at and tagged[-1].text[-1] == word[0]:
+                tagged[-1] = Token(tagged[-1].text + word, "w", tagged[-1].start, at + len(word))
             elif not word.isspace():
-                found.append(Token(word, _jieba_tag(half, tag), at, at + len(word)))
+                tagged.append(Token(word, _jieba_tag(half, tag), at, at + len(word)))
             at += len(half)
-        return tuple(_with_names(found))
+        return tuple(_with_names(tagged))
 
 
 @lru_cache(maxsize=100_000)
@@ -248,18 +248,18 @@ def _proper(word: str, tag: str, foreign: bool) -> str:
     return "l" if len(word) > 3 else "n"
 
 
-def _with_names(found: Sequence[Token]) -> list[Token]:
+def _with_names(tokens: Sequence[Token]) -> list[Token]:
     """The tokens with family and given names, and the parts of names with a dot between them, as one token each."""
     joined: list[Token] = []
-    for token, following in zip_longest(found, found[1:]):
+    for token, following in zip_longest(tokens, tokens[1:]):
         before = joined[-1] if joined and joined[-1].end == token.start else None
         after = following if following and following.start == token.end else None
-        given = token.tag == "nr" and len(token.text) == 2 and surname(token.text) is None
+        is_given_name = token.tag == "nr" and len(token.text) == 2 and surname(token.text) is None
         tag = token.tag
         if tag == "nr" and len(token.text) == 1 and not (after and _TITLE.match(after.text)):
             tag = "Ng"
         if before and (
-            (given and before.tag in ("nr", "Ng", "n") and surname(before.text) == before.text)
+            (is_given_name and before.tag in ("nr", "Ng", "n") and surname(before.text) == before.text)
             or (before.text[-1] in DOTS and before.tag == "nr" and token.text.isalpha())
             or (token.text in DOTS and before.text.isalpha() and after and "nr" in (before.tag, after.tag))
         ):
@@ -425,11 +425,11 @@ def _by_words(tagger: Any, texts: list[str]) -> list[Tagged]:
     return [list(zip(words, tags, strict=True)) for words, tags in zip(found, tagger(found), strict=True)]
 
 
-def _tokens(text: str, start: int, end: int, found: Tagged) -> Iterator[Token]:
+def _tokens(text: str, start: int, end: int, tagged: Tagged) -> Iterator[Token]:
     """The words of a piece as tokens of the text, whatever the model made of its white space and rare signs; what is in
     no word has no tag."""
     at = start
-    for word, label in [*found, ("", "x")]:
+    for word, label in [*tagged, ("", "x")]:
         bare = "".join(word.split())
         pattern = re.compile(r"\s*".join(map(re.escape, bare)))
         there = pattern.search(text, at, min(end, at + 2 * len(bare) + 16)) if bare else None

@@ -58,12 +58,12 @@ def places(text: Analysis, strict: bool = True) -> dict[int, str]:
     fit = [word for word in tree if word.lower in entries and _reads(tree, word, entries[word.lower][1])]
     fit = [word for word in fit if _is_stated(tree, word)]
     apart = _conceded(tree) | protected(text) if fit else set()
-    found = {word.index: entries[word.lower][0] for word in fit if word.index not in apart}
-    if not (strict and found):
-        return found
-    poles = {at: 1 for at in found if text.low[at].startswith("like")}
+    by_place = {word.index: entries[word.lower][0] for word in fit if word.index not in apart}
+    if not (strict and by_place):
+        return by_place
+    poles = {at: 1 for at in by_place if text.low[at].startswith("like")}
     poles |= {index: pole for index, pole in polar_words(text).items() if index not in apart}
-    return {at: found[at] for at in found if at in poles} if len({*poles.values()}) == 1 else {}
+    return {at: by_place[at] for at in by_place if at in poles} if len({*poles.values()}) == 1 else {}
 
 
 def emphasized(text: Analysis, at: int, adverb: str) -> str:
@@ -280,10 +280,12 @@ def _is_denied(text: Analysis, tree: Parse, verb: Word, tensed: Word) -> bool:
         word = tree[index]
         while word is not verb:
             head = tree[word.head]
-            given = word.relation in ("dobj", "pobj") and _is_known(tree, word)
+            is_definite = word.relation in ("dobj", "pobj") and _is_known(tree, word)
             if word.relation == "prep":
-                given = _is_known(tree, head) if word.lower == "of" else word.lower != "with" or head.tag[:2] == "NN"
-            if word.relation not in _NEGATION.opinion or given:
+                is_definite = (
+                    _is_known(tree, head) if word.lower == "of" else word.lower != "with" or head.tag[:2] == "NN"
+                )
+            if word.relation not in _NEGATION.opinion or is_definite:
                 return False  # "it does not use the ugly font", "the first of a great series"
             word = head
     return True

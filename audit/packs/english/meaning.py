@@ -257,21 +257,21 @@ def numbers(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | No
     low = [text.text.lower() for text in texts]
     if not _FIGURES.search(low[0]):
         return None
-    found, shown = [_numbers_in(text) for text in texts], [set(_FIGURES.findall(text)) for text in low]
-    chosen = {number for places in found for number in places.values()}
+    of_texts, shown = [_numbers_in(text) for text in texts], [set(_FIGURES.findall(text)) for text in low]
+    chosen = {number for places in of_texts for number in places.values()}
     if asks(texts):
-        chosen = set(found[1].values())
-        if not chosen <= set(found[0].values()) or _ASKED.search(low[1]):
+        chosen = set(of_texts[1].values())
+        if not chosen <= set(of_texts[0].values()) or _ASKED.search(low[1]):
             return None
     elif len(texts) == 2 and (any(map(_QUANTITIES.search, low)) or (all(shown) and shown[0] != shown[1])):
         return None
-    if any(chosen & (figures - set(places.values())) for figures, places in zip(shown, found, strict=True)):
+    if any(chosen & (figures - set(places.values())) for figures, places in zip(shown, of_texts, strict=True)):
         return None  # it stands where it may not be replaced as well
     dated = {number for number in chosen if any(f"{month} {number}" in "\n".join(low) for month in _LISTS.months)}
     new = _others(sorted(chosen), dated, set().union(*shown), choices)
     if not new:
         return None
-    other = [{at: new[number] for at, number in places.items() if number in new} for places in found]
+    other = [{at: new[number] for at, number in places.items() if number in new} for places in of_texts]
     return Rewritten(
         tuple(
             text.replace({at: in_case_of(text.tokens[at].text, word) for at, word in words.items()})
@@ -305,9 +305,9 @@ def _may_change(text: str, tree: Parse, word: Word) -> bool:
     if word.relation != "nummod" or noun.tag != "NNS" or not word.index < noun.index <= word.index + 3:
         return False
     named = (before is not None and before.tag.startswith("NNP")) or noun.text != noun.low
-    known = any(child.relation in ("det", "poss", "predet") for child in tree.children(noun.index))
+    is_definite = any(child.relation in ("det", "poss", "predet") for child in tree.children(noun.index))
     # Of a text of small letters only what is plainly counted: titles cannot be told from other words.
-    return not (named or known) and (not text.islower() or noun.low in _LISTS.counted)
+    return not (named or is_definite) and (not text.islower() or noun.low in _LISTS.counted)
 
 
 def opens_quotation(before: str) -> bool:

@@ -57,10 +57,10 @@ def _drawn(
     Of a question about a text those may be replaced that both have, since others may be the answer; and none where the
     question offers a choice.
     """
-    asked, joined = asks(texts), "\n".join(text.text for text in texts)
+    sought, joined = asks(texts), "\n".join(text.text for text in texts)
     new: dict[str, str] = {}
     for name, pool in pools.items():
-        if asked and (re.search(r"\bor\b", texts[1].text) or not all(name in text.text for text in texts)):
+        if sought and (re.search(r"\bor\b", texts[1].text) or not all(name in text.text for text in texts)):
             continue
         free = [other for other in pool if other not in joined and other not in new.values()]
         if not free:
@@ -87,19 +87,19 @@ def _places() -> tuple[Mapping[str, str], Mapping[str, tuple[str, ...]], re.Patt
 
 def _places_of(text: Analysis) -> set[str] | None:
     """Return the places of the lists that a text has."""
-    found = list(_places()[2].finditer(text.text)) if re.search("[A-Z]", text.text) else []
-    tokens, named = text.tokens if found else (), set()
-    for first, last, kind in names_in(text) if found else ():
+    matches = list(_places()[2].finditer(text.text)) if re.search("[A-Z]", text.text) else []
+    tokens, named = text.tokens if matches else (), set()
+    for first, last, kind in names_in(text) if matches else ():
         if kind in _PLACES:
             first += last - first > 1 and tokens[first].low == "the"
             named.add((tokens[first].start, tokens[last - 1].end))
-    if named != {match.span() for match in found}:
+    if named != {match.span() for match in matches}:
         return None
-    for match in found:
+    for match in matches:
         before, after = text.text[: match.start()], text.text[match.end() :]
         if _BEFORE.search(before[-40:]) or _BEHIND.match(after) or opens_quotation(before):
             return None
-    return {match.group() for match in found}
+    return {match.group() for match in matches}
 
 
 @parsed("places", family=_OTHER_NAMES, tasks=SENTIMENT | UNSURE | _PAIRS, by="input", version="3")
@@ -110,10 +110,10 @@ def places(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | Non
         _KNOWN_FOR.search(text.text.lower()) for text in texts
     ):
         return None
-    found = [_places_of(text) for text in texts]
-    names = {name for own in found for name in own or ()}
+    of_texts = [_places_of(text) for text in texts]
+    names = {name for own in of_texts for name in own or ()}
     towns = {name for name in names if kinds[name].startswith("cities")}
-    if None in found or not names or (towns and towns != names):
+    if None in of_texts or not names or (towns and towns != names):
         return None
     if not towns and any(kind in _PEOPLES for text in texts for *_, kind in names_in(text)):
         return None
@@ -168,9 +168,9 @@ def persons_in(text: Analysis) -> list[Person] | None:
     persons = [_person(text, first, last) for first, last, kind in sorted([*names, *alone]) if kind == "PERSON"]
     if any(_is_first(token) and _describes_things(text.tokens, token) for token in text.tokens):
         return None
-    known = {name for person in persons if person for name in (person.first, person.last)} | _genders().keys()
+    name_words = {name for person in persons if person for name in (person.first, person.last)} | _genders().keys()
     others = [(first, last) for first, last, kind in names if kind != "PERSON"]
-    shared = any(token.text in known for first, last in others for token in text.tokens[first:last])
+    shared = any(token.text in name_words for first, last in others for token in text.tokens[first:last])
     return None if None in persons or shared else [person for person in persons if person]
 
 
@@ -216,9 +216,9 @@ def people_of(texts: Sequence[Analysis]) -> list[Person] | None:
         return None
     mentions = list(dict.fromkeys(person for persons in by_text for person in persons or ()))
     full = [person for person in mentions if person.first and person.last]
-    known = {name for person in full for name in (person.first, person.last)}
+    name_words = {name for person in full for name in (person.first, person.last)}
     named = ((person.first or person.last, person) for person in reversed(mentions) if person.gender)
-    alone = {name: person for name, person in named if name not in known}
+    alone = {name: person for name, person in named if name not in name_words}
     return full + list(alone.values())[::-1]
 
 
@@ -281,21 +281,23 @@ def _of_other_gender(texts: Sequence[Analysis], kin: bool) -> Rewritten | None:
         return None
     new = []
     for text in texts:
-        found = [at for at, token in enumerate(text.tokens) if token.low in _PRONOUNS or token.low in pairs]
-        after = [text.tokens[at + 1].tag[:2] for at in found if text.tokens[at].low in pairs and text.tokens[at + 1 :]]
+        gendered = [at for at, token in enumerate(text.tokens) if token.low in _PRONOUNS or token.low in pairs]
+        after = [
+            text.tokens[at + 1].tag[:2] for at in gendered if text.tokens[at].low in pairs and text.tokens[at + 1 :]
+        ]
         if "NN" in after:  # "a woman senator"
             return None
-        new.append(text.replace(put(text.tokens, {at: _exchanged(text.tokens, at) for at in found})))
+        new.append(text.replace(put(text.tokens, {at: _exchanged(text.tokens, at) for at in gendered})))
     return Rewritten(tuple(new))
 
 
 def _names_more(text: Analysis) -> bool:
     """Return whether a text has a name that may be a person's, or a noun of a gender in a title: "The Godfather"."""
     harmless = (*_PLACES, *_PEOPLES, "DATE", "TIME")
-    known = {at for first, last, kind in names_in(text) if kind in harmless for at in range(first, last)}
+    harmless_places = {at for first, last, kind in names_in(text) if kind in harmless for at in range(first, last)}
     return any(
         token.text[0].isupper()
-        and ((token.tag.startswith("NNP") and at not in known)
+        and ((token.tag.startswith("NNP") and at not in harmless_places)
              or (token.low in _gendered() and at > 0 and text.tokens[at - 1].text[0].isalnum()))
         for at, token in enumerate(text.tokens)
     )  # fmt: skip

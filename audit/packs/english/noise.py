@@ -63,14 +63,14 @@ def _spellings(kind: str, word: str) -> tuple[str, ...]:
         return tuple(wrong for right, wrong in data_rows("lexicons/misspellings.tsv", 2) if right == word)
     if kind == "typos":
         slips = ((at, key) for at in range(1, len(word)) for key in _BESIDE.get(word[at], ""))
-        made = [word[:at] + key + word[at + 1 :] for at, key in slips]
+        spellings = [word[:at] + key + word[at + 1 :] for at, key in slips]
     elif kind == "swapped-letters":
         places = [at for at in range(1, len(word) - 2) if word[at] != word[at + 1]]
-        made = [word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in places]
+        spellings = [word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in places]
     else:
         read = ((match, seen) for letters, seen in _SCANNED for match in re.finditer(letters, word))
-        made = [word[: match.start()] + seen + word[match.end() :] for match, seen in read]
-    return tuple(new for new in made if not is_word(new))
+        spellings = [word[: match.start()] + seen + word[match.end() :] for match, seen in read]
+    return tuple(new for new in spellings if not is_word(new))
 
 
 def _noise(name: str, about: str) -> Perturb:

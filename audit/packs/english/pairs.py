@@ -250,14 +250,19 @@ def polite_question(text: Analysis, choices: random.Random) -> str | None:
 def distractor_sentence(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """A sentence with the question's own words, a name, a place and a year stands at the end of the context."""
     context, question = texts
-    asked = question.text.strip()
-    if not ends(context.text) or not asked.endswith("?") or '"' in asked or re.search(r"\bask|question", asked.lower()):
+    sentence = question.text.strip()
+    if (
+        not ends(context.text)
+        or not sentence.endswith("?")
+        or '"' in sentence
+        or re.search(r"\bask|question", sentence.lower())
+    ):
         return None
     person, place = choices.choice(lines("pairs.people")), choices.choice(lines("pairs.places"))
     year = choices.randrange(1950, 1999)
-    if any(name in f"{context.text} {asked}" for name in (person.split()[0], place.split()[0], str(year))):
+    if any(name in f"{context.text} {sentence}" for name in (person.split()[0], place.split()[0], str(year))):
         return None
-    return Rewritten((appended(context, f'In {year} {person} of {place} asked: "{asked}"'), question.text))
+    return Rewritten((appended(context, f'In {year} {person} of {place} asked: "{sentence}"'), question.text))
 
 
 @regardless

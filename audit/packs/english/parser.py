@@ -127,8 +127,8 @@ def parse(
 
     order = sorted(range(len(texts)), key=lambda place: len(texts[place]))  # texts of a length are parsed faster
     read = (Doc(model.vocab, list(seen[place]), _spaces(spans[place])) for place in order)
-    made = model.pipe(read, batch_size=32)  # as fast as 1,000 at once, and 80 MB less
-    docs = dict(zip(order, made, strict=True))
+    parses = model.pipe(read, batch_size=32)  # as fast as 1,000 at once, and 80 MB less
+    docs = dict(zip(order, parses, strict=True))
     return [
         Parse(
             Word(word, ESCAPED.get(token.tag_, token.tag_), start, end, token.i, token.head.i, token.dep_)

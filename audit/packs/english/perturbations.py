@@ -75,7 +75,11 @@ def upper_case(text: Analysis, choices: random.Random) -> str | None:
 def lower_case(text: Analysis, choices: random.Random) -> str | None:
     """No letter of a text is a capital."""
     capitals = re.finditer(r"(?<![^\W\d_])[A-Z][^\W\d_]*", text.text)
-    named = [one.group().lower() for one in capitals if one.start() or (len(one.group()) > 1 and one.group().isupper())]
+    named = [
+        capital.group().lower()
+        for capital in capitals
+        if capital.start() or (len(capital.group()) > 1 and capital.group().isupper())
+    ]
     return text.text.lower() if text.text.isupper() or _LISTS.cased.isdisjoint(named) else None
 
 

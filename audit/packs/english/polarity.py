@@ -38,15 +38,15 @@ def lexicon() -> Mapping[str, Mapping[str, int]]:
 @lru_cache(maxsize=512)
 def polar_words(analysis: Analysis) -> Mapping[int, int]:
     """Return the index of each word that praises or blames -> 1 or -1; a negated one counts for the other pole."""
-    entries, found = lexicon(), dict[int, int]()
+    entries, polar = lexicon(), dict[int, int]()
     if entries.keys().isdisjoint(analysis.words):
-        return found
+        return polar
     tree = tree_of(analysis.tokens)
     for index, token in enumerate(analysis.tokens):
         for tag, pole in entries.get(token.lower, {}).items():
             if token.tag.startswith(tag):
-                found[index] = -pole if tree is not None and _is_negated(tree, tree[index]) else pole
-    return found
+                polar[index] = -pole if tree is not None and _is_negated(tree, tree[index]) else pole
+    return polar
 
 
 def _is_negated(tree: Parse, word: Word) -> bool:

@@ -167,8 +167,8 @@ def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
 
     One of the sentence's coordinations is swapped, drawn at random.
     """
-    made = (swap(text, pair) for pair in drawn(swappable(text), choices))
-    return next(filter(None, made), None) or exchange(text, "from")
+    swapped = (swap(text, pair) for pair in drawn(swappable(text), choices))
+    return next(filter(None, swapped), None) or exchange(text, "from")
 
 
 @of_sentences("MR4.3", family=_RESTRUCTURING, check=equivalent)

@@ -88,8 +88,8 @@ def _full(tree: Parse, word: Word) -> str | None:
     helps = word.relation in ("aux", "auxpass") and head.tag in ("VBN", "VBD")
     if word.low != "'s":
         return {"'d": "had" if helps else "would" if head.tag == "VB" else None, **_FULL}.get(word.low)
-    known = before.lower in _CONTRACTIONS.hosts or after[0].low in _CONTRACTIONS.after_is
-    if word.tag != "VBZ" or not known or before.relation in ("pobj", "poss"):
+    is_host = before.lower in _CONTRACTIONS.hosts or after[0].low in _CONTRACTIONS.after_is
+    if word.tag != "VBZ" or not is_host or before.relation in ("pobj", "poss"):
         return None  # "to it's nadir": a misspelt "its"
     beside = [*tree.children(head.index), head] if head is not word else []
     if {after[0].lower, *(child.lower for child in beside if child.index > word.index)} & _CONTRACTIONS.of_has:
@@ -152,7 +152,7 @@ def synonyms() -> Mapping[str, tuple[Synonym, ...]]:
                 by_form.setdefault(old, []).append(Synonym(old, new, "NN", contexts))
             if "singular" not in contexts:
                 by_form.setdefault(_plural(old), []).append(Synonym(old, _plural(new), "NNS", contexts))
-    return {form: tuple(found) for form, found in by_form.items()}
+    return {form: tuple(words) for form, words in by_form.items()}
 
 
 def _plural(noun: str) -> str:
@@ -301,11 +301,11 @@ def _uses() -> Mapping[str, frozenset[str]]:
 def changes(text: Analysis) -> list[Change]:
     """Return one set of replacements (token index -> text) for each noun phrase whose number can be changed."""
     plurals, singulars = countables()
-    found = text.words & (plurals.keys() | singulars.keys())
-    tree = (tree_of(text.tokens) if found and "?" not in text.words else None) or Parse()
+    numbered = text.words & (plurals.keys() | singulars.keys())
+    tree = (tree_of(text.tokens) if numbered and "?" not in text.words else None) or Parse()
     nouns = [word for word in tree if _singular(word) and word.index not in protected(text)]
-    made = [(noun, _change(tree, noun)) for noun in nouns]
-    return [change for noun, change in made if change and not _referred_to(tree, noun, change)]
+    changed = [(noun, _change(tree, noun)) for noun in nouns]
+    return [change for noun, change in changed if change and not _referred_to(tree, noun, change)]
 
 
 def _singular(word: Word) -> str | None:

@@ -419,14 +419,14 @@ def find(text: Analysis, joint: str = "than") -> Comparison | None:
         return None
     start = quality.index - (tree[quality.index - 1].lower in ("more", "less"))
     first, second = (range(side[0].index, side[-1].index + 1) for side in map(tree.under, (subject.index, other.index)))
-    found = Comparison(first, second, range(start, than.index), other, finite, verb)
+    comparison = Comparison(first, second, range(start, than.index), other, finite, verb)
     fits = (
         (first.stop, second.start, quality.index) == (finite.index, than.index + 1, than.index - 1)
         and than.relation == "prep"
         and (base(verb.lower) in _COMPARISON.copulas or verb.text[0] in "'’")
         and (quality.lower == "different" if joint == "from" else _is_comparative(tree, quality, start))
         and all(_is_side(tree, head, side) for head, side in ((subject, first), (other, second)))
-        and all(_is_beside(tree, word, found) for word in tree.under(verb.index))
+        and all(_is_beside(tree, word, comparison) for word in tree.under(verb.index))
         and _COMPARISON.pointing.isdisjoint(text.low[second.stop :])
         and protected(text).isdisjoint([*first, *second])
         and verb.relation not in ("relcl", "acl", "pcomp")
@@ -434,7 +434,7 @@ def find(text: Analysis, joint: str = "than") -> Comparison | None:
     before, after = tree[max(first.start - 1, 0)], tree[min(second.stop, len(tree) - 1)]
     begins = first.start == 0 or before.relation in ("cc", "mark") or before.text[-1] in '.!:,;("“'
     ends = second.stop == len(tree) or not after.text[0].isalnum() or after.relation in ("cc", "mark", "advmod")
-    return found if fits and begins and ends else None
+    return comparison if fits and begins and ends else None
 
 
 def _is_comparative(tree: Parse, quality: Word, start: int) -> bool:
@@ -442,8 +442,8 @@ def _is_comparative(tree: Parse, quality: Word, start: int) -> bool:
         return False
     if start < quality.index:
         return tree[start].head == quality.index and (quality.tag in ("JJ", "VBN", "VBG") or quality.lower == "fun")
-    known = quality.tag in ("JJR", "RBR") and quality.lower not in ("more", "less")
-    return known or quality.lower in antonyms()
+    is_inflected = quality.tag in ("JJR", "RBR") and quality.lower not in ("more", "less")
+    return is_inflected or quality.lower in antonyms()
 
 
 def _is_side(tree: Parse, head: Word, side: range) -> bool:
@@ -458,51 +458,57 @@ def _is_side(tree: Parse, head: Word, side: range) -> bool:
     return whole and (led or head.tag[:2] == "NN")
 
 
-def _is_beside(tree: Parse, word: Word, found: Comparison) -> bool:
+def _is_beside(tree: Parse, word: Word, comparison: Comparison) -> bool:
     """Return whether a word under the verb may stay where it is when the sides change places: between verb and
     comparative a degree; nothing before the subject; behind the second side what has a subject of its own."""
-    inside = found.finite.index < word.index < found.quality.start and word is not found.verb
-    if inside and tree[word.head].index in (found.verb.index, found.quality.stop - 1):
+    inside = comparison.finite.index < word.index < comparison.quality.start and word is not comparison.verb
+    if inside and tree[word.head].index in (comparison.verb.index, comparison.quality.stop - 1):
         return word.relation in ("advmod", "neg", "aux", "npadvmod")
-    if word.head != found.verb.index:
+    if word.head != comparison.verb.index:
         return True
-    led = word.index < found.first.start and word.relation in ("prep", "npadvmod", "advcl", "ccomp")
+    led = word.index < comparison.first.start and word.relation in ("prep", "npadvmod", "advcl", "ccomp")
     shared = word.relation in ("conj", "advcl", "ccomp", "xcomp") and tree.subject(word.index) is None
-    return not led and not (shared and word.index > found.second.stop)  # "Cutting down on time, it was faster"
+    return not led and not (shared and word.index > comparison.second.stop)  # "Cutting down on time, it was faster"
 
 
 def rephrase(text: Analysis) -> str | None:
     """Return "A is c1 than B" as "B is c2 than A" with the antonym c2, or None."""
-    found = find(text)
-    if found is None or not _COMPARISON.presuming.isdisjoint(text.low[found.finite.index : found.quality.start]):
+    comparison = find(text)
+    if comparison is None or not _COMPARISON.presuming.isdisjoint(
+        text.low[comparison.finite.index : comparison.quality.start]
+    ):
         return None
-    word = found.said(text)
+    word = comparison.said(text)
     opposite = antonyms().get(word) or {"more": "less", "less": "more"}.get(word[:4], "") + word[4:]
-    return None if opposite == word or opposite[0] == " " else _exchanged(text, found, opposite)
+    return None if opposite == word or opposite[0] == " " else _exchanged(text, comparison, opposite)
 
 
 def exchange(text: Analysis, joint: str = "than") -> str | None:
     """Return the text with the two phrases of a comparison exchanged, everything else kept, or None."""
-    found = find(text, joint)
-    return _exchanged(text, found, found.said(text)) if found else None
+    comparison = find(text, joint)
+    return _exchanged(text, comparison, comparison.said(text)) if comparison else None
 
 
 def reverse(text: Analysis) -> str | None:
     """Return the text with the two phrases of a comparison exchanged where that turns the judgement round: where the
     comparison is the statement of its sentence and calls one side better; else None."""
-    found = find(text)
-    judges = found and found.verb.relation in ("ROOT", "ccomp", "conj") and found.said(text).lower() in judging()
-    return _exchanged(text, found, found.said(text)) if found and judges else None
+    comparison = find(text)
+    judges = (
+        comparison
+        and comparison.verb.relation in ("ROOT", "ccomp", "conj")
+        and comparison.said(text).lower() in judging()
+    )
+    return _exchanged(text, comparison, comparison.said(text)) if comparison and judges else None
 
 
-def _exchanged(text: Analysis, found: Comparison, quality: str) -> str | None:
-    tree, first, second = tree_of(text.tokens) or Parse(), found.first, found.second
-    number = {"me": "first", "us": "plural", "them": "plural"}.get(found.object.lower)
-    verb = agree(found.finite, number or number_of(tree, found.object) or "singular")
+def _exchanged(text: Analysis, comparison: Comparison, quality: str) -> str | None:
+    tree, first, second = tree_of(text.tokens) or Parse(), comparison.first, comparison.second
+    number = {"me": "first", "us": "plural", "them": "plural"}.get(comparison.object.lower)
+    verb = agree(comparison.finite, number or number_of(tree, comparison.object) or "singular")
     if verb is None:
         return None
     told, other = (text.text[tree[side.start].start : tree[side.stop - 1].end] for side in (first, second))
-    between = text.text[found.finite.end : tree[found.quality.start].start]
+    between = text.text[comparison.finite.end : tree[comparison.quality.start].start]
     if verb == "am":
         between = between.replace("n't", " not", 1)
     capital = told[0].isupper() and (first.start == 0 or tree[first.start - 1].text in '.!:("“')
@@ -511,7 +517,7 @@ def _exchanged(text: Analysis, found: Comparison, quality: str) -> str | None:
     if told.lower() == other.lower():
         return None  # "it is better than this"
     other = other[0].upper() + other[1:] if capital else other
-    link = text.text[tree[found.quality.stop - 1].end : tree[second.start].start]
-    gap = text.text[tree[first.stop - 1].end : found.finite.start] or " "
+    link = text.text[tree[comparison.quality.stop - 1].end : tree[second.start].start]
+    gap = text.text[tree[first.stop - 1].end : comparison.finite.start] or " "
     head, tail = text.text[: tree[first.start].start], text.text[tree[second.stop - 1].end :]
     return f"{head}{other}{gap}{verb}{between}{quality}{link}{told}{tail}"

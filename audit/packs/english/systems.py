@@ -217,8 +217,8 @@ def content_stems(text: str) -> list[str]:
 
 def covered(premise: str, hypothesis: str) -> float:
     """Return the share of the hypothesis' content words that the premise has; 1 where it has no content word."""
-    stems, known = content_stems(hypothesis), set(content_stems(premise))
-    return sum(own in known for own in stems) / len(stems) if stems else 1.0
+    stems, of_premise = content_stems(hypothesis), set(content_stems(premise))
+    return sum(own in of_premise for own in stems) / len(stems) if stems else 1.0
 
 
 def negations(text: str) -> int:
@@ -228,8 +228,10 @@ def negations(text: str) -> int:
 
 def has_opposite(premise: str, hypothesis: str) -> bool:
     """Return whether the hypothesis has a word whose opposite the premise has, without having it itself."""
-    known = set(tokens(premise))
-    return any(_opposites().get(word, frozenset()) & known and word not in known for word in tokens(hypothesis))
+    of_premise = set(tokens(premise))
+    return any(
+        _opposites().get(word, frozenset()) & of_premise and word not in of_premise for word in tokens(hypothesis)
+    )
 
 
 def other_number(premise: str, hypothesis: str) -> bool:
@@ -309,8 +311,8 @@ def ranked(context: str, question: str) -> list[tuple[float, str]]:
     with the share of the question's content words that it has, a word counted by how rare it is."""
     sentences = [context[start:end] for start, end in Analysis(context).spans]
     stems = [set(content_stems(text)) for text in sentences]
-    asked = [stem for stem in dict.fromkeys(content_stems(question)) if stem not in _QUESTION_WORDS]
-    weights = {stem: math.log(1 + len(stems) / max(1, sum(stem in own for own in stems))) for stem in asked}
+    of_question = [stem for stem in dict.fromkeys(content_stems(question)) if stem not in _QUESTION_WORDS]
+    weights = {stem: math.log(1 + len(stems) / max(1, sum(stem in own for own in stems))) for stem in of_question}
     total = sum(weights.values()) or 1.0
     shares = [sum(weight for stem, weight in weights.items() if stem in own) / total for own in stems]
     return sorted(zip(shares, sentences, strict=True), key=lambda fit: -fit[0])
@@ -346,17 +348,21 @@ class SentenceWindow(_English):
 def nearest(sentence: str, question: str) -> str | None:
     """Return the span of the kind that the question asks for, nearest to the question's words; None where there is
     none."""
-    asked, known = set(content_stems(question)), set(tokens(question))
-    places = [found.start() for found in re.finditer(r"\w+", sentence) if set(content_stems(found.group())) & asked]
+    of_question, known = set(content_stems(question)), set(tokens(question))
+    places = [
+        matched.start()
+        for matched in re.finditer(r"\w+", sentence)
+        if set(content_stems(matched.group())) & of_question
+    ]
     for pattern in _kinds()[kind_of(question)][1:]:
         fresh = []
-        for found in re.finditer(pattern, sentence):
-            start, words = found.start(found.lastindex or 0), found.group(found.lastindex or 0).split()
+        for matched in re.finditer(pattern, sentence):
+            start, words = matched.start(matched.lastindex or 0), matched.group(matched.lastindex or 0).split()
             while words and words[-1].lower() in known:  # "eighty" of "eighty firefighters"
                 words.pop()
             span = " ".join(words)
             stems = set(content_stems(span))
-            if set(tokens(span)) - known and stems and not stems & asked:
+            if set(tokens(span)) - known and stems and not stems & of_question:
                 apart = [max(place - start - len(span), start - place, 0) for place in places]
                 fresh.append((min(apart, default=0), start, span))
         if fresh:

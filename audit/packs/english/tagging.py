@@ -65,8 +65,8 @@ def plural(noun: str) -> str | None:
     with absent("torch"):
         from lemminflect import getInflection
 
-    known = (_PLURALS[noun],) if noun in _PLURALS else getInflection(noun, tag="NNS", inflect_oov=False)
-    return known[0] if known and known[0] != noun else None
+    forms = (_PLURALS[noun],) if noun in _PLURALS else getInflection(noun, tag="NNS", inflect_oov=False)
+    return forms[0] if forms and forms[0] != noun else None
 
 
 def singular(noun: str) -> str | None:

@@ -26,9 +26,11 @@ class Gazetteer(Ready):
     settings: Mapping[str, object] = {}
 
     def __init__(self) -> None:
-        known = [names.split() for gender, _, names in data_rows("lexicons/names.tsv", 3) if gender != "-"]
+        names_listed = [names.split() for gender, _, names in data_rows("lexicons/names.tsv", 3) if gender != "-"]
         towns = [names.split(";") for _, names in data_rows("lexicons/places.tsv", 2)]
-        first, places = ("|".join(sorted(map(re.escape, chain(*of)), key=len, reverse=True)) for of in (known, towns))
+        first, places = (
+            "|".join(sorted(map(re.escape, chain(*of)), key=len, reverse=True)) for of in (names_listed, towns)
+        )
         self._pattern = re.compile(rf"\b(?:(?P<person>(?:{first})(?: [A-Z][\w'-]+)?)|(?P<place>{places}))\b")
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:

@@ -129,8 +129,8 @@ class TokenClassification(_Finder):
         return missing("transformers", install_line("transformers"))
 
     def _spans(self, texts: Sequence[str]) -> Iterable[Iterable[tuple[int, int, str]]]:
-        found = _pipeline(self._folder)(list(texts))
-        return ([(name["start"], name["end"], name["entity_group"]) for name in of] for of in found)
+        predicted = _pipeline(self._folder)(list(texts))
+        return ([(name["start"], name["end"], name["entity_group"]) for name in of] for of in predicted)
 
 
 @cache

@@ -41,8 +41,8 @@ def _places() -> Mapping[str, tuple[str, ...]]:
 def _persons() -> tuple[Mapping[str, str], Mapping[str, tuple[str, ...]]]:
     """Return first name -> m or f; and m, f and - (surnames) -> names that replace others."""
     rows = data_rows("lexicons/names.tsv", 3)
-    known = {name: gender for gender, _, names in rows if gender != "-" for name in names.split()}
-    return known, {gender: tuple(names.split()) for gender, use, names in rows if use == "new"}
+    genders = {name: gender for gender, _, names in rows if gender != "-" for name in names.split()}
+    return genders, {gender: tuple(names.split()) for gender, use, names in rows if use == "new"}
 
 
 Make = Callable[[str, str, str, str, random.Random], tuple[str, str] | None]
@@ -57,16 +57,16 @@ def _same_kind(kind: str, name: str, before: str, language: str, choices: random
         return _drawn(kind, _places().get(name, ()), name, choices)
     if kind != "person":
         return _drawn(kind, _names("en", kind) if re.fullmatch(r"[A-Z]\w+", name) else (), name, choices)
-    words, (known, new) = name.split(), _persons()
+    words, (genders, new) = name.split(), _persons()
     if len(words) > 2 or not all(re.fullmatch(r"[A-Z][a-z]+", word) for word in words):
         return None
-    gender = known.get(words[0])
+    gender = genders.get(words[0])
     if gender is None and len(words) == 2:
         return None
     pools = [new[gender]] if gender else [new["-"]]
     pools += [new["-"]] * (len(words) - 1)
-    made = " ".join(choices.choice([other for other in pool if other not in words]) for pool in pools)
-    return made, kind
+    renamed = " ".join(choices.choice([other for other in pool if other not in words]) for pool in pools)
+    return renamed, kind
 
 
 def _other_kind(kind: str, name: str, before: str, language: str, choices: random.Random) -> tuple[str, str] | None:
@@ -96,12 +96,12 @@ def _unknown(kind: str, name: str, before: str, language: str, choices: random.R
     told = len(words) == 2 if kind == "person" else re.search(r"\b(?:in|near|from)\s+$", before) and kind == "place"
     if language == "zh" or not told or not all(re.fullmatch(r"[A-Z][\w'.-]*", word) for word in words):
         return None
-    made = [
+    syllables = [
         choices.choice(_ONSETS) + choices.choice(_VOWELS) + choices.choice(_ONSETS).lower() + choices.choice(_VOWELS)
         + choices.choice("lnrst")
         for _ in words
     ]  # fmt: skip
-    return " ".join(made), kind
+    return " ".join(syllables), kind
 
 
 def _mistyped(kind: str, name: str, before: str, language: str, choices: random.Random) -> tuple[str, str] | None:
@@ -138,14 +138,14 @@ class _Replaced:
         spans = list(read_spans(source.gold or str(output.label)) or ())
         choices.shuffle(spans)
         for span in spans:
-            made = self.make(span.kind, text[span.start : span.end], text[: span.start], language, choices)
-            if made is not None and (self.make is _mistyped or _stands_alone(span, spans, text)):
+            changed = self.make(span.kind, text[span.start : span.end], text[: span.start], language, choices)
+            if changed is not None and (self.make is _mistyped or _stands_alone(span, spans, text)):
                 break
         else:
             return None
-        after = text[: span.start] + made[0] + text[span.end :]
+        after = text[: span.start] + changed[0] + text[span.end :]
         (follow_up,) = yield [Member("follow_up", Input((after,), source.input.languages))]
-        expected = _replaced(read_spans(str(output.label)) or (), text, after, span, made[1])
+        expected = _replaced(read_spans(str(output.label)) or (), text, after, span, changed[1])
         return _compared(expected, follow_up)
 
 
@@ -245,11 +245,11 @@ def spans_move(outputs: Sequence[Output], words: Words) -> Verdict:
 
 
 def _after(spans: Sequence[Span], before: str, after: str) -> tuple[Span, ...] | None:
-    found = moved(spans, before, after)
+    spans_after = moved(spans, before, after)
     added = next((sentence for sentence in _SENTENCES if after == f"{before} {sentence}"), "")
     behind = len(after) - len(added)
     ours = [Span(behind + start, behind + end, kind) for start, end, kind in _SENTENCES.get(added, ())]
-    return None if found is None else (*found, *ours)
+    return None if spans_after is None else (*spans_after, *ours)
 
 
 def _carries_moved(answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset[str] | None:
@@ -270,8 +270,8 @@ class _Around:
     change: Change
 
     def __call__(self, texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-        made = self.change(texts[0], choices)
-        after = made[0] if isinstance(made, list) else made
+        changed = self.change(texts[0], choices)
+        after = changed[0] if isinstance(changed, list) else changed
         return Rewritten((after,), ((texts[0].text, after),)) if after else None
 
 

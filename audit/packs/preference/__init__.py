@@ -129,7 +129,7 @@ class Judge(Ready):
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         """Return a preference for each input."""
         sizes = ([self._size(item.text, answer) for answer in item.texts[1:]] for item in inputs)
-        return [Output("two" if two > one else "one") for one, two in sizes]
+        return [Output("two" if two > first else "one") for first, two in sizes]
 
 
 for _rule in JUDGES:

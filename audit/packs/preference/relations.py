@@ -42,8 +42,8 @@ def swapped_answers(texts: Sequence[Analysis], choices: random.Random) -> Rewrit
 
     Keeps every word; may break what the instruction says of a first or second answer.
     """
-    instruction, one, two = (text.text for text in texts)
-    return Rewritten((instruction, two, one))
+    instruction, first, two = (text.text for text in texts)
+    return Rewritten((instruction, two, first))
 
 
 # What is added to an answer.

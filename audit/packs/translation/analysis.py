@@ -78,13 +78,13 @@ class TwoWay:
         and NaN where one of them is missing. Levels that share a letter do not differ (Tukey and Kramer, 5 %).
         """
         rows = self.rows(factor)
-        test, known = self.fit.t_test(rows.fillna(0).to_numpy()), rows.notna().all(axis=1)
+        test, is_estimable = self.fit.t_test(rows.fillna(0).to_numpy()), rows.notna().all(axis=1)
         n = self.counts.groupby(level=factor).sum()
         frame = pd.DataFrame({"factor": factor, "n": n, "mean": test.effect, "se": np.ravel(test.sd)}, rows.index)
-        frame.loc[~known, ["mean", "se"]] = np.nan
+        frame.loc[~is_estimable, ["mean", "se"]] = np.nan
         wide = stats.t.isf((1 - confidence) / 2, self.df) * frame["se"]
         frame["low"], frame["high"] = frame["mean"] - wide, frame["mean"] + wide
-        letters = subsets(frame["mean"][known].to_dict(), self.pairs(factor))
+        letters = subsets(frame["mean"][is_estimable].to_dict(), self.pairs(factor))
         frame.insert(1, "level", rows.index)
         frame["subset"] = [letters.get(level, "") for level in rows.index]
         return frame.sort_values(["mean", "level"], ascending=[False, True], ignore_index=True)
@@ -96,7 +96,7 @@ class TwoWay:
         frame = pd.DataFrame(names, columns=["one", "other"]).assign(factor=factor)
         if not names:
             return frame.assign(difference=[], se=[], t=[], p=[], low=[], high=[])
-        test = self.fit.t_test(np.array([rows.loc[one] - rows.loc[other] for one, other in names]))
+        test = self.fit.t_test(np.array([rows.loc[first] - rows.loc[other] for first, other in names]))
         frame["difference"], frame["se"] = test.effect, test.sd
         frame["t"] = frame["difference"] / frame["se"]
         frame["p"] = [adjusted_p(t, len(rows), self.df) for t in frame["t"]]
@@ -218,7 +218,7 @@ def pivots_tables(
     frame["sentence"] = frame["source"].where(frame["source"].ne(""), frame["line"].astype(str))
     frame = frame.assign(score=frame[score], equal=frame["direct"].eq(frame["alternate"]))
     clusters = None if independent or not has_source else "sentence"
-    back, notes, found = frame["target"].eq(source_language), [*chains.attrs["notes"]], {}
+    back, notes, tables = frame["target"].eq(source_language), [*chains.attrs["notes"]], {}
     trips = ("round_trips", frame[back], "pivot" if has_pivot else "target")
     for name, part, factor in (("pivots", frame[~back], "target"), trips):
         if part.empty:
@@ -227,15 +227,15 @@ def pivots_tables(
         groups = part.groupby([factor, "system"])
         cells = [{factor: key[0], "system": key[1]} | _cell(rows, threshold) for key, rows in groups]
         title = f"{about}: {len(part):,} pairs, SR_o at {threshold:g}"
-        found[name] = Table(title, pd.DataFrame(cells), ("sr_observed", "low", "high"))
+        tables[name] = Table(title, pd.DataFrame(cells), ("sr_observed", "low", "high"))
         try:
-            made = model_tables(TwoWay(part, (factor, "system"), clusters), about)
-            found |= {f"{name}_{key}": table for key, table in made.items()}
+            tables_of = model_tables(TwoWay(part, (factor, "system"), clusters), about)
+            tables |= {f"{name}_{key}": table for key, table in tables_of.items()}
         except AuditError as problem:
             notes.append(f"{about}: no model; {problem}.")
     signature = {"audit": audit.__version__, **chains.attrs["signature"], "score": score, "threshold": threshold}
     signature |= {"errors": clusters or "independent", "source_language": source_language}
-    return Tables(found, notes, signature)
+    return Tables(tables, notes, signature)
 
 
 def _cell(pairs: pd.DataFrame, threshold: float) -> dict[str, Any]:
@@ -303,8 +303,8 @@ def source_outputs(engine: Engine, studies: Iterable[int]) -> pd.DataFrame:
     query = query.join(output, output.c.input_id == source.c.input_id).order_by(output.c.attempt)
     query = query.where(output.c.text.is_not(None), output.c.error.is_(None), source.c.study_id.in_(studies))
     with engine.connect() as connection:
-        found = pd.read_sql(query, connection)
-    return found.drop_duplicates(["source", "system_id"], keep="last", ignore_index=True)
+        rows = pd.read_sql(query, connection)
+    return rows.drop_duplicates(["source", "system_id"], keep="last", ignore_index=True)
 
 
 def _origin(engine: Engine, values: pd.DataFrame, **more: object) -> dict[str, Any]:
@@ -373,8 +373,8 @@ def levels_tables(
     names = _levels_in(values, relations)
     values = values[values["relation"].isin(names)].assign(domain=values["corpus"])
     if domain is not None:
-        if domain not in (known := sorted({key for said in values["attributes"] for key in said})):
-            raise UnknownName("attribute", domain, known)
+        if domain not in (domains := sorted({key for said in values["attributes"] for key in said})):
+            raise UnknownName("attribute", domain, domains)
         values["domain"] = [" ".join(str(said.get(domain) or "(none)").split()) for said in values["attributes"]]
     values = values.assign(share=1 - values["outcome"], level=pd.Categorical(values["relation"], [*names, "score"]))
     shares = values.pivot_table(index=["system", "level"], columns="domain", values="share", observed=False)
@@ -491,14 +491,14 @@ def correlation_tables(
             systems.append(row | correlation(by_system["value"], by_system[measure]))
     without = len(unique) - len(scored)
     title = f"Scores against {references.attrs['references']}; {without:,} translations have no reference"
-    found = {
+    by_pair = {
         "means": Table(title, means.reset_index()),
         "systems": Table("Over systems: their mean values and mean scores", pd.DataFrame(systems)),
         "sentences": Table("Over sentences", pd.DataFrame(sentences)),
     }
     notes += ["Over all systems together there is no p: translations of one sentence depend on each other."]
     notes += [] if systems else ["Correlations over systems need 5 of them."]
-    return Tables(found, notes, _origin(engine, values, **references.attrs))
+    return Tables(by_pair, notes, _origin(engine, values, **references.attrs))
 
 
 # What each relation adds to the others (MGMT, section 4.3.1, tables 2, 5 and 6).
@@ -512,9 +512,9 @@ def gains(scores: Mapping[frozenset[str], float]) -> dict[frozenset[str], dict[s
     }
 
 
-def mean_gains(found: Mapping[frozenset[str], Mapping[str, float]]) -> dict[str, float]:
+def mean_gains(gains: Mapping[frozenset[str], Mapping[str, float]]) -> dict[str, float]:
     """Return the mean gain of each relation (the last rows of MGMT's table 6)."""
-    return {str(name): float(mean) for name, mean in pd.DataFrame(list(found.values())).mean().items()}
+    return {str(name): float(mean) for name, mean in pd.DataFrame(list(gains.values())).mean().items()}
 
 
 def contribution_tables(
@@ -537,7 +537,7 @@ def contribution_tables(
     combined = scored.groupby(names).agg(**columns).reset_index()
     keys = [frozenset(name for name in names if row[name]) for row in combined.to_dict("records")]
     combined[names] = combined[names].replace({1.0: "+", 0.0: ""})
-    found = {
+    by_subset = {
         "pairs": Table("Do two relations see the same? Spearman's correlation of their outcomes", pairs),
         "shares": Table("Translations by the share of relations that they satisfy", shares),
         "combinations": Table("Translations by the relations that they satisfy (+)", combined),
@@ -546,9 +546,9 @@ def contribution_tables(
     for measure in measures:
         gained = gains(dict(zip(keys, combined[measure], strict=True)))
         added = {f"gain {name}": [gained[key].get(name) for key in keys] for name in names}
-        found[measure] = Table(f"What each relation adds to {measure}", combined[[*names, measure]].assign(**added))
+        by_subset[measure] = Table(f"What each relation adds to {measure}", combined[[*names, measure]].assign(**added))
         means[measure] = means["relation"].map(mean_gains(gained))
     if measures:
-        found["gains"] = Table("Mean gains", means)
+        by_subset["gains"] = Table("Mean gains", means)
     signature = {} if references is None else references.attrs
-    return Tables(found, notes, _origin(engine, values[values["relation"].isin(names)], **signature))
+    return Tables(by_subset, notes, _origin(engine, values[values["relation"].isin(names)], **signature))

@@ -400,8 +400,8 @@ def count(lines: Iterable[Sequence[str]], tag: Callable[[str], str] = lambda _: 
     grams = [np.unique(keys, return_counts=True) for keys in (text, pairs, pairs[:-1] * size + text[2:])]
     kept = [grams[0]]
     for keys, often_seen in grams[1:]:
-        known = (keys % size != _UNKNOWN) & (keys // size % size != _UNKNOWN) & (keys // size**2 != _UNKNOWN)
-        chosen = known & (often_seen >= least)
+        in_vocabulary = (keys % size != _UNKNOWN) & (keys // size % size != _UNKNOWN) & (keys // size**2 != _UNKNOWN)
+        chosen = in_vocabulary & (often_seen >= least)
         kept.append((keys[chosen], often_seen[chosen]))
     all_keys, all_times = (np.concatenate(part) for part in zip(*kept, strict=True))
     return Counts(tuple(vocabulary), tuple(map(tag, vocabulary)), all_keys, all_times.astype(np.int64))

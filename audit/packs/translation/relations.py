@@ -212,7 +212,9 @@ class MultiGranularity(Fixed):
         if self._parser(language) is None:
             absent = tools_in("parser", str(self.params["parser"]), language)[:1]
             return (
-                "".join(f"parsing {language} needs {one.name}, which is absent; {one.needs()}" for one in absent)
+                "".join(
+                    f"parsing {language} needs {parser.name}, which is absent; {parser.needs()}" for parser in absent
+                )
                 or None
             )
         if self._proposer(language) is None:
@@ -237,8 +239,8 @@ class MultiGranularity(Fixed):
                 self._parser(str(target))  # what is not installed is said before anything is translated
             keys.append((language if usable else "", source.input.text))
         trees = self._trees(key for key in keys if key[0])
-        made = [(source, trees.get(key)) for source, key in zip(sources, keys, strict=True)]
-        return [([], ()) if tree is None else self._rewritten(source, tree) for source, tree in made]
+        pairs = [(source, trees.get(key)) for source, key in zip(sources, keys, strict=True)]
+        return [([], ()) if tree is None else self._rewritten(source, tree) for source, tree in pairs]
 
     def verdicts(self, groups: Sequence[tuple[Sequence[Output], Words]]) -> list[Verdict]:
         """Ask each parser once for all translations into its language."""
@@ -247,12 +249,12 @@ class MultiGranularity(Fixed):
         return [self._compared(pair[0][0], [trees.get(text) for text in pair]) for pair in texts]
 
     def _compared(self, target: str, trees: "Sequence[Tree | None]") -> Verdict:
-        one, two = trees
-        if one is None or two is None:
+        first, two = trees
+        if first is None or two is None:
             no_parser = self._parser(target) is None
             reason = f"there is no parser for {target}" if no_parser else "a translation cannot be parsed"
             return Verdict(Outcome.INAPPLICABLE, reason=reason)
-        value = structure_similarity(one, two)
+        value = structure_similarity(first, two)
         satisfied = value >= float(str(self.params["bound"])) - _TOLERANCE
         return Verdict(Outcome.SATISFIED if satisfied else Outcome.VIOLATED, value)
 
