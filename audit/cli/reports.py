@@ -275,7 +275,7 @@ def values(
             return _tabled(analysis.bounds_tables(db.engine, study, relations, at or analysis.STEPS))
         case "means" if len(relations) == 1:
             return _tabled(analysis.means_tables(db.engine, relations[0], study, independent=independent))
-        case "correlate" if references:
+        case "correlate" if references is not None:
             return _tabled(analysis.correlation_tables(db.engine, references, study, relations))
         case "contribute":
             return _tabled(analysis.contribution_tables(db.engine, study, relations, references))
