@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import ColumnElement, Connection, Subquery, and_, func, or_, select
+from sqlalchemy import BigInteger, ColumnElement, Connection, Subquery, and_, cast, func, or_, select
 
 from audit.relations import Outcome
 from audit.sampling.options import MAJORITY, OF_ROUNDS, SampleOptions
@@ -80,7 +80,8 @@ def drawn_pairs(carrying: Collection[int]) -> Subquery:
         .group_by(draw.c.study_id, draw.c.source_id, draw.c.relation_id)
         .subquery("unit")
     )
-    inside = group.c.id.between(units.c.source_id * LIMIT**2, (units.c.source_id + 1) * LIMIT**2 - 1)
+    first = cast(units.c.source_id, BigInteger) * LIMIT**2  # as ids of groups are
+    inside = group.c.id.between(first, first + LIMIT**2 - 1)
     of_unit = or_(
         group.c.relation_id == units.c.relation_id,
         and_(units.c.relation_id == 0, group.c.relation_id.in_(sorted(carrying))),

@@ -4,6 +4,7 @@ import pytest
 from disputing import disputed
 from sqlalchemy import select
 
+import audit
 from audit.corpora import get_corpus
 from audit.false_satisfaction.questions import attributed_groups, queue_length
 from audit.judging.accounts import add_account
@@ -109,3 +110,11 @@ def test_the_same_report_on_postgresql_and_sqlite(postgres_url, tmp_path):
     assert on_postgresql == on_sqlite
     assert all(any(cell["judged"] for cell in report["cells"]) for report in on_sqlite)
     assert on_sqlite[0]["validity"][0]["holds"]["rate"]["n"]
+
+
+def test_a_study_of_more_sources_than_a_short_number_can_multiply(postgres_url):
+    """Ids of groups are those of sources times 2^20, which is more than 31 bits from source 2,048 on."""
+    texts = [f"Day {number}: it isn't good." for number in range(2_100)]
+    with audit.run(texts, ["vader"], ["MR3.1"], store=postgres_url, progress=False) as study:
+        study.sample(2_100, decide="none")
+        assert len(study.questions()) > 2_048
