@@ -63,8 +63,7 @@ def _few(rates: Mapping[str, str], say: Say) -> str:
 def _passed_line(entry: Entry, say: Say) -> str:
     """Return how much each system passes, and with right answers, and how much worse the best could be; empty where no
     rate is known."""
-    scores = [rated for rated in entry["ranking"] if rated["score"]["value"] is not None]
-    scores.sort(key=lambda rated: (-rated["score"]["value"], rated["system"]))
+    scores = [rated for rated in by_rate(entry["ranking"]) if rated["score"]["value"] is not None]
     both = {
         rated["system"]: f"{percent(rated['score_observed'])} → {percent(rated['score']['value'])}{PERCENT}"
         for rated in scores
@@ -182,6 +181,11 @@ def by_rank(entries: Sequence[Entry]) -> list[Entry]:
     return sorted(entries, key=place)
 
 
+def by_rate(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries of a ranking, the highest rate first; last those without one."""
+    return sorted(entries, key=lambda entry: (-(entry["score"]["value"] or -1.0), entry["system"]))
+
+
 def ranks_text(entry: Mapping[str, Any]) -> str:
     """Return the rank interval of an entry of a ranking."""
     ends = (entry.get("rank_low"), entry.get("rank_high"))
@@ -289,9 +293,7 @@ def score_chart(entry: Entry, say: Say) -> Chart | None:
             "genuine": ranked["score"]["value"],
             **ranked["score"],
         }
-        for ranked in sorted(
-            entry["ranking"], key=lambda ranked: (-(ranked["score"]["value"] or -1.0), ranked["system"])
-        )
+        for ranked in by_rate(entry["ranking"])
         if ranked["score_observed"] is not None
     ]
     return (

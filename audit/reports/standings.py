@@ -351,7 +351,7 @@ def decisions(
     there.
     """
     shares = weights.over(list(dict.fromkeys(cell["relation"] for cell in entries))) if weights else {}
-    made_for = []
+    decided = []
     for task in dict.fromkeys(cell["task"] for cell in entries):
         cells = [cell for cell in entries if cell["task"] == task]
         keys = list(_by_relation(cells))
@@ -359,8 +359,8 @@ def decisions(
         total = sum(shares.get(name, 0.0) for name in set(names))
         own = {key: shares[key[1]] / total / names.count(key[1]) for key in keys if shares.get(key[1])}
         of_task = {"task": task, "weights": weights.source if weights and own else None, "accuracy": None}
-        made_for.append(of_task | _decision(basis, cells, families, own))
-    return made_for
+        decided.append(of_task | _decision(basis, cells, families, own))
+    return decided
 
 
 def _decision(basis: Basis, cells: Cells, families: Mapping[tuple[str, str], str], own: Mapping[Key, float]) -> Entry:

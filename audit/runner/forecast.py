@@ -98,15 +98,13 @@ def forecasts(
     for sampled, relations in studies:
         refuse_misfits(sampled.corpus, by_spec, relations)
     with nullcontext() if engine is None else engine.connect() as connection:
-        by_spec_forecast = {spec: _Forecast(system, connection, options) for spec, system in by_spec.items()}
+        forecast_of = {spec: _Forecast(system, connection, options) for spec, system in by_spec.items()}
         if engine is not None:
             for trial in stored_trials(engine, by_spec, studies[0][0].corpus.task, options.repeats > 1):
-                by_spec_forecast[trial.spec].sending += by_spec_forecast[trial.spec].meter.of(
-                    list(trial.inputs.values())
-                )
+                forecast_of[trial.spec].sending += forecast_of[trial.spec].meter.of(list(trial.inputs.values()))
         for sampled, relations in studies:
-            _follow_study(sampled, relations, list(by_spec_forecast.values()), executor)
-    return [each.document() for each in by_spec_forecast.values()]
+            _follow_study(sampled, relations, list(forecast_of.values()), executor)
+    return [each.document() for each in forecast_of.values()]
 
 
 def _follow_study(

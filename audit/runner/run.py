@@ -84,8 +84,8 @@ class RunResult:
             return [*lines, "Everything was there already; nothing was left to do."] if done else lines
         if counts.checks:
             by_outcome = [f"{n:,} {outcome}" for outcome, n in counts.outcomes.items() if n or outcome != "rejected"]
-            what_was_made = f"{counted(counts.groups, 'group')} made, {counted(counts.checks, 'check')}"
-            lines.append(f"{what_was_made}: {', '.join(by_outcome)}.")
+            totals = f"{counted(counts.groups, 'group')} made, {counted(counts.checks, 'check')}"
+            lines.append(f"{totals}: {', '.join(by_outcome)}.")
         lines.append(
             f"{counted(counts.executed, 'input')} executed, {counted(counts.stored, 'output')} stored already."
         )
